@@ -1,0 +1,1 @@
+//! The driver: the only place where inputs, log, state and commands meet.

@@ -1,0 +1,1 @@
+//! Composition root: command line, configuration, logging; wires the adapters together.

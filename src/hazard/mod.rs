@@ -1,0 +1,1 @@
+//! Posterior of the residual hazard and its projections. Pure.

@@ -1,0 +1,1 @@
+//! Constraints in force: supersession, suspension, expiry, lookup. Pure.

@@ -1,0 +1,3 @@
+//! The binary: arguments to exit code.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Sources of replies: an OpenAI-compatible endpoint, a script, a rehearsal.

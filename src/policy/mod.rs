@@ -1,0 +1,4 @@
+//! Rules and the audit: pure, total, deterministic. What never lives here: IO, clocks, knowledge of tools.
+
+pub mod clearance;
+pub mod lang;

@@ -1,0 +1,1 @@
+//! Decide, record, apply: what an input means in a session's state. Pure.

@@ -1,0 +1,1 @@
+//! The event log on disk: SQLite, hash-chained, one file a workspace.
