@@ -2,3 +2,4 @@
 
 pub mod clearance;
 pub mod lang;
+pub mod pattern;
