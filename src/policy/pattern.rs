@@ -85,6 +85,12 @@ impl Pattern {
         Ok(Pattern { kind, text, programs })
     }
 
+    /// Whether `text` is a pattern at all, wherever the workspace may lie.
+    pub fn check(text: &str) -> Result<(), PatternError> {
+        let places = Places { workspace: "/".to_owned(), home: "/".to_owned() };
+        Pattern::compile(text, &places).map(drop)
+    }
+
     /// The operand set *may* intersect the pattern: what restrictions go by.
     pub fn meets(&self, r: &Resource, places: &Places) -> bool {
         r.kind == self.kind && self.machines().any(|machine| machine.meets(r, places))
