@@ -3,3 +3,5 @@
 pub mod clearance;
 pub mod lang;
 pub mod law;
+pub mod pattern;
+

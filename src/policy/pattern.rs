@@ -1,0 +1,158 @@
+//! Which names a `resource_in(..)` operand means, and how two sets of names relate.
+//!
+//! A pattern is `kind:glob`, or a glob over paths. `*` and `?` stay within a path segment, `**` crosses them, `[a-z]`
+//! and `[!a-z]` are sets, `{a,b}` alternatives, `\` takes away a meaning. `records/**` is `records` and everything
+//! below it, and so is `records/`; `records` is that one name. A relative pattern lies in the workspace (`.` is the
+//! workspace itself, `./**` all of it), `~/` in the home, `/` anywhere (`/` is the root itself, `/**` everything),
+//! and `**` in front means any depth of the whole machine. In names that are no paths every `*` crosses everything.
+//! Hosts, mail addresses and contacts compare without case.
+//!
+//! Names are compared as absolute paths, `/a/b` letter by letter and the root as nothing, without building them:
+//! nothing here allocates once a pattern is compiled. Three questions are asked of two sets, in `automaton`: does it hold this name, could
+//! they share a name, does one lie within the other. Work is bounded; what goes over the bound is answered
+//! the strict way (they may meet, it is not contained).
+//!
+//! What never lives here: looking at the disk, or at anything that is no name.
+
+use crate::domain::{Extent, Kind, Places, Resource};
+
+mod automaton;
+mod letters;
+
+use automaton::{Machine, Step, Steps, collected};
+use letters::readable;
+
+/// A pattern that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    #[error("the pattern is empty (`**` means everything, `./**` the whole workspace)")]
+    Empty,
+    #[error("`{0}` is not closed in the pattern `{1}` (a `{0}` that belongs to a name is written `\\{0}`)")]
+    Unclosed(char, String),
+    #[error("the pattern `{0}` ends in a lone `\\` (a `\\` that belongs to a name is written `\\\\`)")]
+    LoneEscape(String),
+    #[error("the range in `{0}` runs backwards (write `[a-z]`)")]
+    Backwards(String),
+    #[error("`..` after a wildcard has no one meaning in the pattern `{0}` (name the directory itself)")]
+    Parent(String),
+    #[error("the pattern `{0}` is too long or has too many alternatives (write several rules)")]
+    TooLarge(String),
+}
+
+/// A compiled `resource_in(..)` operand: kind + glob over canonical names, all in absolute path space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pattern {
+    kind: Kind,
+    /// What the classes in `programs` point into.
+    text: String,
+    /// One for each choice of alternatives.
+    programs: Vec<Program>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Program {
+    base: letters::Base,
+    steps: Vec<Step>,
+}
+
+impl Pattern {
+    pub fn compile(text: &str, places: &Places) -> Result<Pattern, PatternError> {
+        let (kind, explicit, glob) = split_kind(text);
+        if glob.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        let picks = readable(glob)?;
+        let glob = match kind {
+            Kind::Path if explicit && glob == "*" => "/**".to_owned(),
+            Kind::Path => normal_path(glob, places),
+            _ => glob.to_owned(),
+        };
+        let set = Resource { kind, extent: Extent::Glob(glob) };
+        let mut programs = Vec::with_capacity(picks as usize);
+        for pick in 0..picks {
+            let steps = Steps::of(&set, places, pick);
+            let base = steps.base();
+            let steps: Vec<Step> = steps.collect();
+            if kind == Kind::Path && climbs(&steps) {
+                return Err(PatternError::Parent(text.to_owned()));
+            }
+            let program = Program { base, steps };
+            if !programs.contains(&program) {
+                programs.push(program);
+            }
+        }
+        let Extent::Glob(text) = set.extent else { return Err(PatternError::Empty) };
+        Ok(Pattern { kind, text, programs })
+    }
+
+    /// Whether `text` is a pattern at all, wherever the workspace may lie.
+    pub fn check(text: &str) -> Result<(), PatternError> {
+        let places = Places { workspace: "/".to_owned(), home: "/".to_owned() };
+        Pattern::compile(text, &places).map(drop)
+    }
+
+    /// The operand set *may* intersect the pattern: what restrictions go by.
+    pub fn meets(&self, r: &Resource, places: &Places) -> bool {
+        r.kind == self.kind && self.machines().any(|machine| machine.meets(r, places))
+    }
+
+    /// The operand set is *provably* contained in the pattern: what exceptions, grants and `not` go by.
+    pub fn holds(&self, r: &Resource, places: &Places) -> bool {
+        r.kind == self.kind && automaton::all_held(r, |pick| self.machines().any(|m| m.holds(r, places, pick)))
+    }
+
+    fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
+        self.programs.iter().map(|p| Machine::new(&p.steps, &self.text, self.kind, p.base))
+    }
+}
+
+/// The two sets may share a name.
+pub fn may_overlap(a: &Resource, b: &Resource, places: &Places) -> bool {
+    a.kind == b.kind
+        && automaton::picks(b).is_none_or(|picks| {
+            (0..picks).any(|pick| collected(b, places, pick, |b| b.is_none_or(|b| b.meets(a, places))))
+        })
+}
+
+/// Every name of `inner` provably lies in `outer`.
+pub fn surely_within(inner: &Resource, outer: &Resource, places: &Places) -> bool {
+    let within = |pick| {
+        automaton::picks(outer).is_some_and(|picks| {
+            (0..picks).any(|p| {
+                collected(outer, places, p, |outer| outer.is_some_and(|outer| outer.holds(inner, places, pick)))
+            })
+        })
+    };
+    inner == outer || (inner.kind == outer.kind && automaton::all_held(inner, within))
+}
+
+/// The kind, whether it was written, and the glob.
+fn split_kind(text: &str) -> (Kind, bool, &str) {
+    let named = text.split_once(':').and_then(|(word, rest)| Kind::from_word(word).map(|kind| (kind, true, rest)));
+    named.unwrap_or((Kind::Path, false, text))
+}
+
+/// `records/` becomes `records/**`, and `.` and `..` in the literal head are folded.
+fn normal_path(glob: &str, places: &Places) -> String {
+    let dir = glob.ends_with('/') && glob != "/" && !glob.ends_with("\\/");
+    let glob = if dir { format!("{glob}**") } else { glob.to_owned() };
+    let inner_dot = |s: &str| s == ".." || s == ".";
+    if !glob.split('/').skip(1).any(inner_dot) && !glob.starts_with("../") && glob != ".." {
+        return glob;
+    }
+    let is_plain = |s: &&str| !s.contains(crate::domain::resource::is_glob_char);
+    let plain = glob.split('/').take_while(is_plain).count();
+    let head: Vec<&str> = glob.split('/').take(plain).collect();
+    let rest: Vec<&str> = glob.split('/').skip(plain).collect();
+    let head = Resource::path(places.absolute(&head.join("/"))).to_string();
+    if rest.is_empty() { head } else { format!("{head}/{}", rest.join("/")) }
+}
+
+/// A `.` or `..` segment is left, which no canonical name has: the pattern would silently mean nothing.
+fn climbs(steps: &[Step]) -> bool {
+    let dots = |segment: &[Step]| matches!(segment, [Step::Char('.')] | [Step::Char('.'), Step::Char('.')]);
+    steps.split(|s| matches!(s, Step::Char('/') | Step::Deep)).any(dots)
+}
+
+#[cfg(test)]
+mod tests;
