@@ -1,7 +1,19 @@
 //! Rules and the audit: pure, total, deterministic. What never lives here: IO, clocks, knowledge of tools.
 
+pub mod audit;
+pub mod case;
 pub mod clearance;
+pub mod eval;
+pub mod grant;
+pub mod index;
 pub mod lang;
+pub mod latch;
 pub mod law;
+mod limit;
 pub mod pattern;
+pub mod receipt;
+pub mod repair;
 
+pub use audit::audit;
+pub use case::Case;
+pub use law::{Law, LawRule, Unenforceable};

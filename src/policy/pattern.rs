@@ -101,6 +101,24 @@ impl Pattern {
         r.kind == self.kind && automaton::all_held(r, |pick| self.machines().any(|m| m.holds(r, places, pick)))
     }
 
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// For each choice of alternatives what all its names start with (of paths: from the root), and whether only the
+    /// end or a `/` can follow. What an index may go by.
+    pub fn heads(&self) -> impl Iterator<Item = (String, bool)> {
+        self.programs.iter().map(|program| {
+            let literal = |step: &Step| match step {
+                Step::Char(c) => Some(*c),
+                Step::Single { .. } | Step::Class(..) | Step::Run { .. } | Step::Deep => None,
+            };
+            let head: String = program.steps.iter().map_while(literal).collect();
+            let next = program.steps.get(head.chars().count());
+            (head, matches!(next, None | Some(Step::Deep)))
+        })
+    }
+
     fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
         self.programs.iter().map(|p| Machine::new(&p.steps, &self.text, self.kind, p.base))
     }

@@ -1,0 +1,122 @@
+//! The risk latch: what it asks while it is engaged, and what engages it. Releasing it is a person's deed and no
+//! function of this room.
+
+use super::{case::Case, pattern::may_overlap};
+use crate::domain::{
+    Action, Audit, Decision, Demand, Effect, Finding, LatchCause, Places, ProposalId, Reversibility, RuleId, Verb,
+};
+
+/// The name under which the latch's question is cited. No rule of the core schema has this number.
+pub const LATCH: RuleId = RuleId::core(0);
+
+/// Lower bound of the hazard estimate above which the latch engages.
+pub const HAZARD_BOUND: f64 = 0.2;
+
+/// While the latch is engaged every effect that cannot be had back is a question.
+pub(super) fn questions(case: &Case<'_>) -> impl Iterator<Item = Finding> {
+    let effects = case.latch.map(|_| case.action.effects.iter().enumerate()).into_iter().flatten();
+    effects.filter(|(_, effect)| effect.is_critical()).map(|(at, effect)| Finding {
+        rule: LATCH,
+        effect: at,
+        demand: Demand::Approval,
+        level: Decision::Ask,
+        matched: effect.to_string(),
+        granted: None,
+        lifted: None,
+    })
+}
+
+/// A denied proposal, as far as the latch remembers it: the effects that were denied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Denied {
+    pub proposal: ProposalId,
+    pub effects: Vec<Effect>,
+}
+
+impl Denied {
+    pub fn of(proposal: ProposalId, action: &Action, audit: &Audit) -> Option<Denied> {
+        let denied = |at: usize| audit.findings.iter().any(|f| f.effect == at && f.level == Decision::Deny);
+        let effects: Vec<Effect> =
+            action.effects.iter().enumerate().filter(|(at, _)| denied(*at)).map(|(_, e)| e.clone()).collect();
+        (!effects.is_empty()).then_some(Denied { proposal, effects })
+    }
+}
+
+/// What just happened, for [`engage`].
+#[derive(Debug, Clone, Copy)]
+pub struct Occasion<'a> {
+    pub proposal: ProposalId,
+    pub action: &'a Action,
+    pub audit: &'a Audit,
+    /// Earlier denials of the session.
+    pub denied: &'a [Denied],
+    /// 90 % lower bound of the hazard, once there is an estimate.
+    pub hazard: Option<f64>,
+    /// Constraints in force that could not be made into rules, in the person's words.
+    pub unenforceable: &'a [(RuleId, &'a str)],
+    pub places: &'a Places,
+}
+
+/// Why the latch should engage now, if it should.
+pub fn engage(occasion: &Occasion<'_>) -> Option<LatchCause> {
+    let &Occasion { proposal, action, audit, .. } = occasion;
+    let irreversible = action.effects.iter().any(|e| e.reversibility == Reversibility::Irreversible);
+    if audit.decision == Decision::Deny && irreversible {
+        return Some(LatchCause::DeniedIrreversible { proposal });
+    }
+    if let Some(denied) = occasion.denied.iter().find(|d| d.proposal != proposal && occasion.goes_round(d)) {
+        return Some(LatchCause::OtherRoute { proposal, denied: denied.proposal });
+    }
+    if let Some(lower) = occasion.hazard.filter(|lower| *lower > HAZARD_BOUND) {
+        return Some(LatchCause::Hazard { lower });
+    }
+    let critical = || action.effects.iter().filter(|e| e.is_critical());
+    let named = occasion.unenforceable.iter().find(|(_, words)| critical().any(|e| names(words, e)));
+    named.map(|(rule, _)| LatchCause::Unenforceable { rule: *rule, proposal })
+}
+
+impl Occasion<'_> {
+    /// The same verb on something that was denied under it.
+    fn goes_round(&self, denied: &Denied) -> bool {
+        let same = |new: &Effect, old: &Effect| {
+            new.verb == old.verb && may_overlap(&new.resource, &old.resource, self.places)
+        };
+        self.action.effects.iter().any(|new| denied.effects.iter().any(|old| same(new, old)))
+    }
+}
+
+/// Whether `words` speak of the effect or of its object by name.
+fn names(words: &str, effect: &Effect) -> bool {
+    let words: Vec<String> = words.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
+    let said = |stem: &str| words.iter().any(|w| if stem.len() > 3 { w.starts_with(stem) } else { w == stem });
+    let parts = effect.resource.name().unwrap_or_default().split(|c: char| !c.is_alphanumeric());
+    let object = parts.map(str::to_lowercase).any(|part| part.chars().count() > 2 && words.contains(&part));
+    object || stems(effect.verb).iter().any(|stem| said(stem))
+}
+
+/// How people begin the words they use for a verb; three letters and fewer are whole words.
+const fn stems(verb: Verb) -> &'static [&'static str] {
+    match verb {
+        Verb::Read => &["read"],
+        Verb::List => &["list"],
+        Verb::Create => &["creat", "write", "writing"],
+        Verb::Modify => &["modif", "chang", "edit", "alter", "touch", "updat"],
+        Verb::Overwrite => &["overwr", "replac", "clobber"],
+        Verb::Delete => &["delet", "remov", "eras", "wipe", "wiping", "destroy", "purg", "drop", "rm"],
+        Verb::Move => &["move", "moving", "renam"],
+        Verb::Copy => &["copy", "copi"],
+        Verb::Backup => &["backup"],
+        Verb::Execute => &["run", "runs", "running", "execut"],
+        Verb::Install => &["install"],
+        Verb::Grant => &["grant", "permission", "rights", "share", "sharing"],
+        Verb::Send => &["send", "sent", "mail", "email", "messag", "forward"],
+        Verb::Publish => &["publish", "push", "deploy", "releas", "upload"],
+        Verb::Request => &["request", "fetch", "download"],
+        Verb::Pay => &["pay", "pays", "paying", "paid", "payment", "transfer", "spend", "buy", "purchas"],
+        Verb::Schedule => &["schedul", "book"],
+        Verb::Cancel => &["cancel"],
+        Verb::Set => &["set", "sets", "setting", "switch"],
+        Verb::Escalate => &["sudo", "root", "privileg", "escalat"],
+        Verb::Unknown => &[],
+    }
+}
