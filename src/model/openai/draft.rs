@@ -174,3 +174,101 @@ fn arguments(text: &str) -> Result<Value, String> {
     };
     Err(format!("the arguments are {found} where a JSON object is wanted"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    /// How a server says which call a piece belongs to.
+    #[derive(Debug, Clone, Copy)]
+    enum Style {
+        Index,
+        Id,
+        Position,
+    }
+
+    fn args() -> impl Strategy<Value = Value> {
+        let text = prop_oneof![any::<String>(), "[\"\\\\{}\\[\\],:é日\n ]{0,12}"];
+        let leaf = prop_oneof![text.prop_map(Value::from), any::<i64>().prop_map(Value::from), Just(Value::Null)];
+        let value = leaf.prop_recursive(2, 8, 3, |inner| prop::collection::vec(inner, 0..3).prop_map(Value::from));
+        prop::collection::btree_map("[a-z\"é]{1,6}", value, 0..4).prop_map(|m| Value::Object(m.into_iter().collect()))
+    }
+
+    /// The text of each call's arguments, cut at these places (taken modulo its length).
+    fn cut(text: &str, cuts: &[usize]) -> Vec<String> {
+        let chars: Vec<char> = text.chars().collect();
+        let mut at: Vec<usize> = cuts.iter().map(|c| c % (chars.len() + 1)).chain([0, chars.len()]).collect();
+        at.sort_unstable();
+        at.windows(2).map(|w| chars[w[0]..w[1]].iter().collect()).collect()
+    }
+
+    fn chunk(style: Style, n: usize, name: Option<&str>, arguments: &str) -> Chunk {
+        let mut piece = json!({ "function": { "arguments": arguments } });
+        if let Some(name) = name {
+            piece["function"]["name"] = name.into();
+        }
+        match style {
+            Style::Index => piece["index"] = n.into(),
+            Style::Id => piece["id"] = format!("id{n}").into(),
+            Style::Position => {}
+        }
+        serde_json::from_value(json!({ "choices": [{ "delta": { "tool_calls": [piece] } }] })).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// However arguments are cut, and in whatever order the pieces of different calls come where the server
+        /// tells them apart, the calls are the same.
+        #[test]
+        fn arguments_may_be_cut_anywhere(
+            calls in prop::collection::vec((args(), prop::collection::vec(any::<usize>(), 0..6)), 1..4),
+            style in prop_oneof![Just(Style::Index), Just(Style::Id), Just(Style::Position)],
+            order in prop::collection::vec(any::<usize>(), 24),
+        ) {
+            let mut queues: Vec<(usize, Vec<String>, bool)> = calls
+                .iter()
+                .enumerate()
+                .map(|(n, (args, cuts))| (n, cut(&args.to_string(), cuts), true))
+                .collect();
+            let mut draft = Draft::default();
+            let mut picks = order.into_iter().cycle();
+            // Calls begin in order; after that any call that has begun may go on, but by position only the last.
+            let mut begun = 0;
+            while queues.iter().any(|(_, pieces, _)| !pieces.is_empty()) {
+                let open: Vec<usize> = (0..queues.len()).filter(|n| !queues[*n].1.is_empty() && *n <= begun).collect();
+                let at = match style {
+                    Style::Position => open[0],
+                    Style::Index | Style::Id => open[picks.next().unwrap() % open.len()],
+                };
+                let (n, pieces, first) = &mut queues[at];
+                let name = first.then(|| format!("tool_{n}"));
+                draft.take(&mut chunk(style, *n, name.as_deref(), &pieces.remove(0)));
+                begun = begun.max(*n + 1);
+                *first = false;
+            }
+            draft.take(&mut serde_json::from_value(json!({ "choices": [{ "finish_reason": "tool_calls" }] })).unwrap());
+            let reply = draft.finish("t").unwrap();
+            let got: Vec<(String, Value)> = reply.calls.iter().map(|c| (c.call.tool.clone(), c.call.args.clone())).collect();
+            let want: Vec<(String, Value)> =
+                calls.iter().enumerate().map(|(n, (args, _))| (format!("tool_{n}"), args.clone())).collect();
+            prop_assert_eq!(got, want);
+            prop_assert!(reply.calls.iter().all(|c| c.malformed.is_none()));
+        }
+
+        /// Nothing a server sends brings the draft down, and nothing unfinished passes for a reply.
+        #[test]
+        fn any_json_is_put_up_with(deltas in prop::collection::vec(args(), 0..6)) {
+            let mut draft = Draft::default();
+            for delta in deltas {
+                let chunk = json!({ "choices": [{ "delta": { "content": delta, "tool_calls": [{ "function": delta }] } }] });
+                if let Ok(mut chunk) = serde_json::from_value(chunk) {
+                    draft.take(&mut chunk);
+                }
+            }
+            prop_assert!(draft.finish("t").is_err());
+        }
+    }
+}
