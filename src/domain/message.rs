@@ -40,6 +40,14 @@ impl Message {
     pub fn new(role: Role, text: impl Into<String>) -> Self {
         Message { role, text: text.into(), calls: Vec::new(), answers: None }
     }
+
+    /// The first word of a tool message that answers a call which was not run.
+    pub const DENIED: &str = "denied";
+
+    /// A receipt: it answers a call that was not run.
+    pub fn is_receipt(&self) -> bool {
+        self.role == Role::Tool && self.text.trim_start().to_lowercase().starts_with(Self::DENIED)
+    }
 }
 
 /// A tool as it is offered to a model. `parameters` is a JSON Schema object.

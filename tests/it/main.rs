@@ -1,0 +1,5 @@
+//! Tests of whole rooms and of several together, linked once.
+
+mod model;
+mod sessions;
+mod sse;
