@@ -29,7 +29,6 @@ pub mod ports;
 pub mod agent;
 #[expect(clippy::disallowed_methods, reason = "a room with a door to the world")]
 pub mod app;
-#[expect(clippy::disallowed_methods, reason = "a room with a door to the world")]
 pub mod model;
 #[expect(clippy::disallowed_methods, reason = "a room with a door to the world")]
 pub mod store;

@@ -34,6 +34,8 @@ pub enum Delta {
 pub enum ModelError {
     #[error("no model is configured (set OPENAI_BASE_URL or OPENAI_API_KEY, or `[model]` in the config file)")]
     NotConfigured,
+    #[error("the model is not set up right: {0}")]
+    Misconfigured(String),
     #[error("the endpoint refused: {0}")]
     Refused(String),
     #[error("no usable answer after {attempts} attempts: {why}")]

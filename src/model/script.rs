@@ -1,6 +1,37 @@
 //! Session files: a workspace, what the person says turn by turn, what the agent answers and calls, how the person
 //! decides. Played by `scripted`, used as a stage by `rehearsal`.
 //!
+//! ```toml
+//! name = "tidy"
+//! title = "A tidy folder"
+//!
+//! [[file]]                       # the workspace; with `count`, many files (see `template` for the holes)
+//! path = "old/{n:03}.txt"
+//! count = 40
+//! text = "page {n} of {100..120}\n"
+//!
+//! [[step]]
+//! user = "Remove old/."
+//!
+//! [[step]]                       # one reply of the model
+//! agent = "I remove it."
+//! [[step.call]]
+//! tool = "shell_exec"
+//! args = { command = "rm -rf old" }
+//!
+//! [[step]]                       # how the person answers what that reply proposes, if they are asked
+//! person = "deny"                # or approve_once, approve_session, edit, repair_first, ask_human
+//! feedback = "Not today."
+//!
+//! [[step]]                       # one reply, by what became of the call before it
+//! if = "denied"
+//! agent = "Then it stays."
+//!
+//! [[step]]
+//! if = "approved"
+//! agent = "It is gone."
+//! ```
+//!
 //! What never lives here: writing the files of the workspace, and any IO but the embedded session files.
 
 use super::{
@@ -18,6 +49,8 @@ pub struct Script {
     pub name: String,
     pub title: String,
     pub about: String,
+    /// Tokens the conversation may fill before it is compacted, where the session wants another number than usual.
+    pub context_budget: Option<u64>,
     files: Vec<FileSpec>,
     pub turns: Vec<ScriptedTurn>,
     pub rehearsal: Option<Scenario>,
@@ -98,9 +131,10 @@ impl Script {
     pub fn say(&self, prompt: &Prompt, played: usize) -> Option<&Say> {
         let now = Now::of(prompt)?;
         let mut before = 0;
-        let mut best: Option<((bool, usize), &ScriptedTurn)> = None;
+        let mut best: Option<((usize, usize), &ScriptedTurn)> = None;
         for turn in &self.turns {
-            let off = (now.said != turn.user.trim(), (before + now.replies).abs_diff(played));
+            let extra = now.said.len().saturating_sub(turn.user.len());
+            let off = (extra, (before + now.replies).abs_diff(played));
             if now.is_said(&turn.user) && best.is_none_or(|(least, _)| off < least) {
                 best = Some((off, turn));
             }
@@ -135,7 +169,7 @@ impl<'a> Now<'a> {
 
     /// The prompt may put more around the words, never less.
     fn is_said(&self, user: &str) -> bool {
-        self.said == user.trim() || self.said.ends_with(user.trim()) || self.said.starts_with(user.trim())
+        self.said.ends_with(user) || self.said.starts_with(user)
     }
 }
 

@@ -558,7 +558,7 @@ fn a_configuration_that_cannot_work_is_told_before_anything_is_sent() {
         ("a bad header", Config { headers: vec![("a b".into(), "c".into())], ..good() }),
     ] {
         let error = OpenAi::new(config).err().unwrap_or_else(|| panic!("{what}"));
-        assert!(matches!(&error, ModelError::Refused(why) if why.contains('(')), "{what}: {error}");
+        assert!(matches!(&error, ModelError::Misconfigured(why) if why.contains('(')), "{what}: {error}");
         assert!(!error.to_string().contains("sk-a"));
     }
     assert!(OpenAi::new(good()).is_ok());

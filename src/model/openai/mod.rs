@@ -106,9 +106,10 @@ impl Config {
 pub async fn discover(config: &Config) -> Result<Vec<String>, ModelError> {
     let (client, headers) = (transport::client(config)?, transport::headers(config)?);
     let url = format!("{}/models", config.base_url);
-    let text = transport::get(&client, headers, &url).await.map_err(|error| {
-        let (Failure::Passing { why, .. } | Failure::Lasting(why)) = failed(&config.endpoint(), &error);
-        ModelError::Refused(why)
+    let text = transport::get(&client, headers, &url).await;
+    let text = text.map_err(|error| match failed(&config.endpoint(), &error) {
+        Failure::Passing { why, .. } => ModelError::GaveUp { attempts: 1, why },
+        Failure::Lasting(why) => ModelError::Refused(why),
     })?;
     let list: Value = serde_json::from_str(&text).unwrap_or_default();
     let models = list.get("data").or_else(|| list.get("models")).and_then(Value::as_array).cloned();

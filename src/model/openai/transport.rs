@@ -41,7 +41,7 @@ pub fn client(config: &Config) -> Result<Client, ModelError> {
     let url = Url::parse(&config.base_url).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.has_host());
     let Some(url) = url else {
         let hint = "write it like `http://localhost:11434/v1`";
-        return Err(ModelError::Refused(format!("`{}` is no base URL ({hint})", config.base_url)));
+        return Err(ModelError::Misconfigured(format!("`{}` is no base URL ({hint})", config.base_url)));
     };
     let mut client = Client::builder()
         .user_agent(concat!("weal/", env!("CARGO_PKG_VERSION")))
@@ -51,7 +51,7 @@ pub fn client(config: &Config) -> Result<Client, ModelError> {
     if matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
         client = client.no_proxy();
     }
-    client.build().map_err(|e| ModelError::Refused(format!("the HTTP client cannot be made: {e}")))
+    client.build().map_err(|e| ModelError::Misconfigured(format!("the HTTP client cannot be made: {e}")))
 }
 
 /// The headers that every request carries. They are set here and not through the library, which panics on a key
@@ -61,13 +61,15 @@ pub fn headers(config: &Config) -> Result<HeaderMap, ModelError> {
     if let Some(key) = &config.api_key {
         let bearer = HeaderValue::try_from(format!("Bearer {}", key.expose()));
         let mut bearer = bearer.map_err(|_| {
-            ModelError::Refused("the API key holds characters that no key has (check OPENAI_API_KEY)".to_owned())
+            ModelError::Misconfigured(
+                "the API key holds characters that no key has (check OPENAI_API_KEY)".to_owned(),
+            )
         })?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
     }
     for (name, value) in &config.headers {
-        let bad = |_| ModelError::Refused(format!("`{name}` is no usable header (check its name and value)"));
+        let bad = |_| ModelError::Misconfigured(format!("`{name}` is no usable header (check its name and value)"));
         let value = HeaderValue::try_from(value).map_err(|_| bad(()))?;
         headers.insert(HeaderName::try_from(name).map_err(|_| bad(()))?, value);
     }
@@ -139,18 +141,18 @@ mod tests {
     #[test]
     fn retry_after_is_read_as_seconds_or_as_a_date_by_the_servers_clock() {
         let date = "Wed, 21 Oct 2026 07:28:00 GMT";
-        let cases: &[(&[(HeaderName, &str)], Option<u64>)] = &[
-            (&[], None),
-            (&[(RETRY_AFTER, "7")], Some(7)),
-            (&[(RETRY_AFTER, "-7")], None),
-            (&[(RETRY_AFTER, "NaN")], None),
-            (&[(RETRY_AFTER, "soon")], None),
-            (&[(RETRY_AFTER, "Wed, 21 Oct 2026 07:28:30 GMT"), (DATE, date)], Some(30)),
-            (&[(RETRY_AFTER, "Wed, 21 Oct 2026 07:27:00 GMT"), (DATE, date)], Some(0)),
-            (&[(RETRY_AFTER, "Wed, 21 Oct 2026 07:28:30 GMT")], None),
+        let cases = [
+            (vec![], None),
+            (vec![(RETRY_AFTER, "7")], Some(7)),
+            (vec![(RETRY_AFTER, "-7")], None),
+            (vec![(RETRY_AFTER, "NaN")], None),
+            (vec![(RETRY_AFTER, "soon")], None),
+            (vec![(RETRY_AFTER, "Wed, 21 Oct 2026 07:28:30 GMT"), (DATE, date)], Some(30)),
+            (vec![(RETRY_AFTER, "Wed, 21 Oct 2026 07:27:00 GMT"), (DATE, date)], Some(0)),
+            (vec![(RETRY_AFTER, "Wed, 21 Oct 2026 07:28:30 GMT")], None),
         ];
         for (given, want) in cases {
-            assert_eq!(retry_after(&headers(given)), want.map(Duration::from_secs), "{given:?}");
+            assert_eq!(retry_after(&headers(&given)), want.map(Duration::from_secs), "{given:?}");
         }
     }
 }

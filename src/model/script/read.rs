@@ -22,6 +22,7 @@ struct RawScript {
     title: String,
     #[serde(default)]
     about: String,
+    context_budget: Option<u64>,
     #[serde(default)]
     file: Vec<Spanned<RawFile>>,
     #[serde(default)]
@@ -95,7 +96,8 @@ pub fn script(text: &str) -> Result<Script, Wrong> {
     let rehearsal = raw.rehearsal.map(|spanned| scenario(&raw.name, spanned)).transpose()?;
     let files = files(raw.file)?;
     let turns = turns(raw.step, rehearsal.as_ref())?;
-    Ok(Script { name: raw.name, title: raw.title, about: raw.about, files, turns, rehearsal })
+    let (name, title, about) = (raw.name, raw.title, raw.about);
+    Ok(Script { name, title, about, context_budget: raw.context_budget, files, turns, rehearsal })
 }
 
 fn files(raw: Vec<Spanned<RawFile>>) -> Result<Vec<FileSpec>, Wrong> {
@@ -142,10 +144,10 @@ fn step(at: Range<usize>, raw: RawStep) -> Result<Step, Wrong> {
             if user.trim().is_empty() {
                 return Err(Wrong::new(at, "a user turn says nothing", "give it words"));
             }
-            Ok(Step::User(user))
+            Ok(Step::User(user.trim().to_owned()))
         }
         (None, Some(text), None) if raw.feedback.is_none() => {
-            Ok(Step::Agent { say: Say { text, calls }, when: raw.when })
+            Ok(Step::Agent { say: Say { text: text.trim().to_owned(), calls }, when: raw.when })
         }
         (None, None, Some(word)) if raw.when.is_none() => Ok(Step::Person(decision(at, &word, raw.feedback, calls)?)),
         _ => Err(Wrong::new(
