@@ -70,7 +70,7 @@ impl<'a> Trial<'a> {
     }
 
     /// All restrictions that are not silent, in order of rule then effect, each pair once.
-    fn hits(&self) -> Vec<Hit> {
+    pub(super) fn hits(&self) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (at, effect) in self.case.action.effects.iter().enumerate() {
             let scene = self.scene(at, effect);

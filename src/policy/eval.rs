@@ -389,7 +389,7 @@ impl Test {
         }
     }
 
-    fn broken(why: String, broken: &mut Vec<String>) -> Test {
+    pub fn broken(why: String, broken: &mut Vec<String>) -> Test {
         broken.push(why.clone());
         Test::Broken(why)
     }

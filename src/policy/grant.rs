@@ -9,10 +9,10 @@ use super::{
     audit::Trial,
     lang::ast::{Consequence, Guard, Predicate, Rule, VerbClass},
     law::Law,
-    pattern::surely_within,
+    pattern::{Pattern, surely_within},
 };
 use crate::domain::{
-    Action, Audit, Decision, Demand, Digest, Effect, Extent, Grant, GrantId, Kind, Moment, Program, Resource,
+    Action, Audit, Decision, Demand, Digest, Effect, Extent, Grant, GrantId, Kind, Moment, Places, Program, Resource,
     Reversibility, RuleId, Scalar, Turn, Until, Verb,
 };
 use std::collections::BTreeSet;
@@ -293,7 +293,7 @@ pub fn one_shot_exceptions(action: &Action, audit: &Audit, law: &Law) -> Option<
     let rules: BTreeSet<RuleId> = denied().map(|f| f.rule).collect();
     let relaxed = rules.into_iter().map(|relaxes| {
         let effects = denied().filter(|f| f.rule == relaxes).filter_map(|f| action.effects.get(f.effect));
-        let mut guards = distinct(effects.map(exactly));
+        let mut guards = distinct(effects.map(|e| exactly(e, law.places())));
         let guard = match (guards.pop(), guards.is_empty()) {
             (Some(only), true) => only,
             (Some(last), false) => Guard::AnyOf(guards.into_iter().chain([last]).collect()),
@@ -305,17 +305,18 @@ pub fn one_shot_exceptions(action: &Action, audit: &Audit, law: &Law) -> Option<
     relaxed.collect()
 }
 
-/// A guard that provably holds for this effect. Of what an opaque or unresolved operand is, nothing can be proved;
-/// there the digest alone binds.
-fn exactly(effect: &Effect) -> Guard {
+/// A guard that provably holds for this effect. Where nothing can be proved of its operand (it is opaque, not
+/// resolved, or no canonical name) the digest alone binds.
+fn exactly(effect: &Effect, places: &Places) -> Guard {
     if effect.is_opaque() {
         return Guard::Is(Predicate::EffectIs(VerbClass::One(Verb::Unknown)));
     }
     let verb = Guard::Is(Predicate::EffectIs(VerbClass::One(effect.verb)));
-    match &effect.resource.extent {
-        Extent::Any => verb,
-        Extent::One(_) | Extent::Subtree(_) | Extent::Glob(_) => {
-            Guard::All(vec![verb, Guard::Is(Predicate::ResourceIn(effect.resource.to_string()))])
+    let text = effect.resource.to_string();
+    match Pattern::compile(&text, places) {
+        Ok(pattern) if pattern.holds(&effect.resource, places) => {
+            Guard::All(vec![verb, Guard::Is(Predicate::ResourceIn(text))])
         }
+        Ok(_) | Err(_) => verb,
     }
 }

@@ -145,6 +145,10 @@ impl Law {
                 };
                 (Vec::new(), Duty::Before { verb: *verb, target })
             }
+            Consequence::Limit { attr, max, unit, window } if !max.is_finite() => {
+                let limit = Limit { attr: attr.clone(), max: -1.0, unit: unit.clone(), window: *window };
+                (vec![Test::broken(format!("`{max}` is no maximum"), broken)], Duty::Limit(limit))
+            }
             Consequence::Limit { attr, max, unit, window } => {
                 let limit = Limit { attr: attr.clone(), max: *max, unit: unit.clone(), window: *window };
                 (Vec::new(), Duty::Limit(limit))

@@ -44,7 +44,7 @@ impl Trial<'_> {
             let demand = |would_be: f64| Demand::Limit {
                 attr: limit.attr.clone(),
                 max: limit.max,
-                would_be,
+                would_be: would_be.min(f64::MAX),
                 unit: limit.unit.clone(),
             };
             let doubt =
@@ -116,10 +116,9 @@ impl Limit {
         }
     }
 
-    /// A maximum that is no number is exceeded by everything. Sums of decimals may be off by a rounding error.
+    /// Sums of decimals may be off by a rounding error.
     fn exceeded_by(&self, sum: f64) -> bool {
-        let slack = 1e-9 * self.max.abs().max(1.0);
-        sum.partial_cmp(&(self.max + slack)).is_none_or(std::cmp::Ordering::is_gt)
+        sum > self.max + 1e-9 * self.max.abs().max(1.0)
     }
 }
 

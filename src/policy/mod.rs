@@ -9,6 +9,8 @@ pub mod index;
 pub mod lang;
 pub mod latch;
 pub mod law;
+#[cfg(test)]
+mod laws;
 mod limit;
 pub mod pattern;
 pub mod receipt;
