@@ -1,2 +1,7 @@
 //! The customs house: foreign text (user turns, tool calls, shell, paths) to nouns of `domain`. Pure: what it needs to
 //! know of the world it asks for as queries.
+
+pub mod actions;
+pub mod labels;
+pub mod paths;
+mod shell;
