@@ -145,9 +145,9 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// Whether all of what lies at `absolute` can be had back from a commit.
-    pub fn is_committed(&mut self, absolute: &str) -> bool {
-        let absolute = self.around.places.absolute(absolute);
+    /// Whether all of what lies at the canonical, resolved path `name` can be had back from a commit.
+    pub fn is_committed(&mut self, name: &str) -> bool {
+        let absolute = self.around.places.absolute(name);
         let Some(tree) = self.git(&absolute) else { return false };
         let Some(inside) = absolute.strip_prefix(&format!("{}/", tree.root)) else { return false };
         let git = inside == ".git" || inside.starts_with(".git/");

@@ -81,22 +81,30 @@ impl Walk<'_> {
         if !BUILTINS.contains(&name) {
             if let Some(why) = scope.tainted.clone() {
                 self.opaque_program(name, None, &format!("{why}: `{name}` may be another program"));
-            } else if !self.is_remote()
-                && let Some((path, digest)) = self.ask.command(word)
-                && self.ask.in_workspace(&path)
-            {
-                let path = self.ask.around.places.canonical(&path);
-                self.opaque_program(&path, digest, "the command is a program in the workspace");
-                return Stream::unknown();
+            } else if let Some(path) = self.own_program(word) {
+                // What the table says of the name does not hold for a program from here; its text may tell.
+                return self.script(&Arg::Known(path), args, scope, input);
             }
         }
         match TOOLS.get(name) {
             Some(tool) => self.tool(&Call { name, tool, args, declared }, scope, input),
-            None => {
-                self.opaque_program(name, None, &format!("what `{name}` does is not known"));
-                Stream::unknown()
-            }
+            None => match self.ask.command(word).filter(|_| !self.is_remote()) {
+                Some((path, _)) => self.script(&Arg::Known(path), args, scope, input),
+                None => {
+                    self.opaque_program(name, None, &format!("what `{name}` does is not known"));
+                    Stream::unknown()
+                }
+            },
         }
+    }
+
+    /// Where `word` leads, if that is a place where the agent may have written.
+    fn own_program(&mut self, word: &str) -> Option<String> {
+        if self.is_remote() {
+            return None;
+        }
+        let (path, _) = self.ask.command(word)?;
+        self.ask.in_workspace(&path).then_some(path)
     }
 
     /// A tool or one of its subcommands.
@@ -164,8 +172,13 @@ impl Walk<'_> {
         if tool.opaque || sorted.has(Flag::Opaque) {
             self.opaque_program(call.name, None, &format!("what `{}` runs is not read", call.name));
         }
+        let into = sorted.values.iter().find(|(_, role, _)| *role == Role::Into).map(|(_, _, arg)| arg);
+        let mut lands = scope.clone();
+        if let Some(into) = into {
+            lands.cwd = into.text().and_then(|name| self.absolute(name, scope));
+        }
         for Fixed { verb, resource } in &tool.effects {
-            self.fixed(*verb, resource, scope);
+            self.fixed(*verb, resource, &lands);
         }
         let before = self.reads();
         self.option_values(call, sorted, scope, &input);
@@ -187,6 +200,7 @@ impl Walk<'_> {
                 Content::Text(_) | Content::Unknown => Content::Unknown,
             },
             Output::Filter => Content::Unknown,
+            Output::Word if call.args.iter().any(|a| a.shown().contains(['/', ' ', '…'])) => Content::Unknown,
             Output::Word => Content::Names(vec![Arg::Pattern("*".to_owned())]),
         };
         Stream { content, sources, foreign: input.foreign }
@@ -262,10 +276,11 @@ impl Walk<'_> {
         scope: &mut Scope,
         input: &Stream,
     ) {
-        let tree = sorted.has(Flag::Tree);
+        let tree = call.tool.tree || sorted.has(Flag::Tree);
         match role {
             Role::Text
             | Role::Expression
+            | Role::Into
             | Role::Directory
             | Role::Destination
             | Role::CopySource
@@ -291,7 +306,8 @@ impl Walk<'_> {
             }
             Role::Url => {
                 let host = super::network::host(arg);
-                self.push(Effect::new(Verb::Request, host));
+                self.push(Effect::new(Verb::Request, host.clone()));
+                self.sends(&host, &input.sources);
             }
             Role::SendFile | Role::SendAt => self.act(Verb::Read, arg, false, scope),
             Role::On(verb, kind) => {
@@ -300,7 +316,10 @@ impl Walk<'_> {
                 if sorted.has(Flag::Force) {
                     effect = effect.with("force", true);
                 }
-                self.push(effect);
+                self.push(effect.clone());
+                if (verb, kind) == (Verb::Request, Kind::Host) {
+                    self.sends(&effect.resource, &input.sources);
+                }
             }
         }
     }
@@ -377,6 +396,7 @@ impl Walk<'_> {
                 None => Stream::unknown(),
             },
             Special::GitPush
+            | Special::GitClone
             | Special::GitCheckout
             | Special::GitRestore
             | Special::GitReset

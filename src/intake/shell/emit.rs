@@ -165,7 +165,7 @@ impl<'a> Emit<'a> {
             Arg::Unknown { prefix, empty } => {
                 self.on_unknown(verb, arg, &format!("an operand (`{}`) cannot be told", arg.shown()));
                 // `rm -rf "$DIR/"` with nothing in DIR.
-                if let Some(empty) = empty.as_ref().filter(|e| prefix.is_empty() && e.starts_with('/')) {
+                if let Some(empty) = empty.as_ref().filter(|e| prefix.is_empty() && !e.is_empty()) {
                     let worst =
                         if empty.contains('*') { Arg::Pattern(empty.clone()) } else { Arg::Known(empty.clone()) };
                     let before = std::mem::replace(&mut self.certainty, Certainty::Possible);
@@ -235,7 +235,7 @@ impl<'a> Emit<'a> {
             if place.is(PathKind::Missing) {
                 // Nothing that was there before is lost.
                 effect.reversibility = Reversibility::Reversible;
-            } else if !itself && self.ask.is_committed(absolute) {
+            } else if !itself && self.ask.is_committed(&place.target) {
                 effect.reversibility = Reversibility::Reversible;
                 effect = effect.with("committed", true);
             }
@@ -249,7 +249,7 @@ impl<'a> Emit<'a> {
     }
 
     pub(super) fn write_with(&mut self, verb: Verb, arg: &Arg, scope: &Scope, more: &Attributes) {
-        let Arg::Known(name) = arg else { return self.act_with(verb, arg, false, scope, more) };
+        let Arg::Known(name) = arg else { return self.write_some(verb, arg, scope, more) };
         if is_network_device(name) {
             return self.push(network_device(name));
         }
@@ -268,6 +268,34 @@ impl<'a> Emit<'a> {
                 self.certainty = before;
             }
         }
+    }
+
+    /// Files of which only a pattern is known: some of them may be there already.
+    fn write_some(&mut self, verb: Verb, arg: &Arg, scope: &Scope, more: &Attributes) {
+        let certainty = self.certainty;
+        let verb = match arg {
+            Arg::Pattern(glob) if !self.is_remote() => {
+                let absolute = if glob.starts_with('/') {
+                    Some(glob.clone())
+                } else {
+                    scope.cwd.as_ref().map(|cwd| paths::join(&paths::quote(cwd), glob))
+                };
+                match absolute.and_then(|glob| self.ask.glob(&glob)) {
+                    Some(listed) if listed.is_empty() => Verb::Create,
+                    Some(_) | None => {
+                        self.certainty = Certainty::Possible;
+                        verb
+                    }
+                }
+            }
+            Arg::Pattern(_) | Arg::Set(_) => {
+                self.certainty = Certainty::Possible;
+                verb
+            }
+            Arg::Known(_) | Arg::Unknown { .. } => verb,
+        };
+        self.act_with(verb, arg, false, scope, more);
+        self.certainty = certainty;
     }
 
     /// The content of `from` is now also in `to`: so are its labels.

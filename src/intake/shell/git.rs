@@ -82,6 +82,7 @@ impl Walk<'_> {
         }
         match special {
             Special::GitPush => self.push_branches(&sorted, scope),
+            Special::GitClone => self.clone_repository(call, &sorted, scope),
             Special::GitCheckout => self.checkout(call.args, &sorted, scope),
             Special::GitRestore => self.restore(&sorted, scope),
             Special::GitReset => self.reset(&sorted, scope),
@@ -152,6 +153,21 @@ impl Walk<'_> {
             }
             self.push(effect);
         }
+    }
+
+    fn clone_repository(&mut self, call: &Call<'_>, sorted: &Sorted<'_>, scope: &mut Scope) {
+        let Some((url, rest)) = sorted.operands.split_first() else { return };
+        if let Some(line) = sorted.value("--upload-pack") {
+            self.opaque_program(call.name, None, &format!("`{}` runs `{}`", call.name, line.shown()));
+        }
+        if url.start().contains("://") || url.start().contains('@') {
+            self.push(Effect::new(Verb::Request, super::network::host(url)).with("method", "git-clone"));
+        } else {
+            self.act(Verb::Read, url, true, scope);
+        }
+        let name = url.text().and_then(|u| u.trim_end_matches('/').rsplit(['/', ':']).next());
+        let name = name.map(|n| n.strip_suffix(".git").unwrap_or(n)).map_or_else(Arg::hole, Arg::known);
+        self.act(Verb::Create, rest.first().unwrap_or(&name), true, scope);
     }
 
     /// Work-tree files within `within` that would lose what no commit holds.

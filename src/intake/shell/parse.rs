@@ -12,7 +12,7 @@ const MAX_OPENERS: usize = 4_000;
 const MAX_PARENTHESES: usize = 10;
 const MAX_CASES: usize = 12;
 /// A word with more substitutions than this is read as one whose text cannot be told.
-const MAX_WORD_OPENERS: usize = 32;
+const MAX_WORD_OPENERS: usize = 200;
 
 /// Up to this many openers fit on any thread's stack.
 pub(super) const SHALLOW: usize = 32;
@@ -74,9 +74,60 @@ pub(super) fn pieces(text: &str) -> Option<Vec<word::WordPieceWithSource>> {
     guarded(text, |t| word::parse(t, &options()).ok())
 }
 
-/// The pieces of a here-document's body, in which quotes are plain text.
+/// The pieces of a here-document's body, in which quotes are plain text. Nobody has checked yet that what opens in it
+/// closes, and an open substitution costs `2^n`, so it is read in chunks of few openers.
 pub(super) fn heredoc(text: &str) -> Option<Vec<word::WordPieceWithSource>> {
-    guarded(text, |t| word::parse_heredoc(t, &options()).ok())
+    const MOST: usize = 10;
+    if !text.contains(['$', '`', '\\']) {
+        return guarded(text, |t| word::parse_heredoc(t, &options()).ok());
+    }
+    let (mut pieces, mut from, mut seen) = (Vec::new(), 0, Opened::default());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        seen.add(line);
+        if seen.openers > MOST {
+            return None;
+        }
+        if seen.is_open() && at < text.len() {
+            continue;
+        }
+        pieces.extend(guarded(text.get(from..at)?, |t| word::parse_heredoc(t, &options()).ok())?);
+        (from, seen) = (at, Opened::default());
+    }
+    Some(pieces)
+}
+
+/// What a stretch of text opens and closes, quotes not considered.
+#[derive(Default)]
+struct Opened {
+    openers: usize,
+    parentheses: isize,
+    braces: isize,
+    backticks: usize,
+}
+
+impl Opened {
+    fn add(&mut self, line: &str) {
+        let mut dollar = false;
+        for c in line.bytes() {
+            match c {
+                b'(' => self.parentheses += 1,
+                b')' => self.parentheses -= 1,
+                b'{' => self.braces += 1,
+                b'}' => self.braces -= 1,
+                b'`' => self.backticks += 1,
+                _ => {}
+            }
+            self.openers += usize::from(dollar && matches!(c, b'(' | b'{') || c == b'`' && self.backticks % 2 == 1);
+            dollar = c == b'$';
+        }
+    }
+
+    /// A substitution may run on in the next line.
+    fn is_open(&self) -> bool {
+        self.openers > 0 && (self.parentheses > 0 || self.braces > 0 || self.backticks % 2 == 1)
+    }
 }
 
 fn guarded<T>(text: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {

@@ -318,6 +318,7 @@ impl Walk<'_> {
                 }
             }
         }
+        let before = self.reads();
         let archive = sorted.value("-f").cloned();
         let mut inner = scope.clone();
         if let Some(directory) = sorted.value("-C") {
@@ -352,7 +353,8 @@ impl Walk<'_> {
                 self.write(verb, archive, scope);
             }
         }
-        let sources = input.sources.clone();
+        let mut sources = self.read_since(before);
+        sources.extend(input.sources.iter().cloned());
         Some(Stream { sources, ..Stream::unknown() })
     }
 }

@@ -81,9 +81,8 @@ const QUIET: [&str; 5] = ["", "cat", "true", ":", "less"];
 /// Variables that decide which code a command word runs.
 pub(super) fn changes_commands(name: &str) -> bool {
     const PREFIXES: [&str; 3] = ["LD_", "DYLD_", "BASH_FUNC_"];
-    const NAMES: [&str; 21] = [
+    const NAMES: [&str; 20] = [
         "PATH",
-        "IFS",
         "ENV",
         "BASH_ENV",
         "SHELLOPTS",

@@ -25,6 +25,8 @@ pub(super) enum Role {
     Destination,
     /// The tool works there.
     Directory,
+    /// What it makes of itself lands there.
+    Into,
     /// A line for a shell.
     Script,
     /// From here on: a command with its arguments.
@@ -99,6 +101,7 @@ pub(super) enum Special {
     Remote,
     Rsync,
     GitPush,
+    GitClone,
     GitCheckout,
     GitRestore,
     GitReset,
@@ -150,6 +153,8 @@ pub(super) struct Tool {
     pub operands: Option<Role>,
     /// Role of the last one, where there are at least two.
     pub last: Option<Role>,
+    /// Operands always mean whole trees.
+    pub tree: bool,
     /// The operand where none is given.
     pub implied: Option<String>,
     pub effects: Vec<Fixed>,
@@ -178,7 +183,6 @@ struct File {
 pub(super) struct Tools {
     tools: Vec<Tool>,
     by_name: BTreeMap<String, usize>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "examples are checked by a test"))]
     pub examples: BTreeMap<String, Vec<String>>,
 }
 
@@ -263,6 +267,7 @@ impl Role {
             "move-source" => Role::MoveSource,
             "destination" => Role::Destination,
             "directory" => Role::Directory,
+            "into" => Role::Into,
             "script" => Role::Script,
             "command" => Role::Command,
             "program" => Role::Program,

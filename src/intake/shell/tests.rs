@@ -1,4 +1,5 @@
 //! Tables of lines with their effects, and laws over any text at all.
+#![expect(clippy::disallowed_methods, reason = "tests read tables beside the repository and time themselves")]
 
 use super::table::{TOOLS, Tools};
 use crate::{
@@ -65,7 +66,7 @@ fn lines_have_the_effects_of_the_table() {
             let _ = writeln!(wrong, "{line}\n  want {want}\n  got  {got}");
         }
     }
-    assert!(count >= 0, "only {count} rows");
+    assert!(count >= 150, "only {count} rows");
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
@@ -125,7 +126,7 @@ fn real_lines_are_read() {
     println!("{all} lines, {opaque} with an opaque effect, {unreadable} unreadable, {:?}", start.elapsed());
     let mut whys: Vec<_> = whys.into_iter().collect();
     whys.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    for (why, n) in whys.iter().take(60) {
+    for (why, n) in whys.iter().take(40) {
         println!("{n:6} {why}");
     }
     assert!(unreadable * 100 < all.max(1), "{unreadable} of {all} lines are unreadable");
@@ -272,6 +273,12 @@ fn hostile_text_is_cheap() {
         ("doubled", doubled),
         ("calls", calls),
         ("loops", loops),
+        ("here-document", format!("cat <<E\n{}\nE", "$( ".repeat(30))),
+        ("quoted parentheses", format!("cat <<E\n{}\nE", "$( ')' ".repeat(30))),
+        ("quoted closers", format!("echo {}{}", "$(echo ')' ".repeat(24), ")".repeat(24))),
+        ("case in substitutions", format!("echo {}{}", "$(case x in x) echo ".repeat(10), ";; esac)".repeat(10))),
+        ("nested defaults", format!("echo \"{}{}\"", "${a:-$(echo ".repeat(12), ")}".repeat(12))),
+        ("open defaults", format!("cat <<E\n{}\nE", "${a:-$(".repeat(15))),
         ("noise", noise),
         ("one word", "a".repeat(120_000)),
     ] {

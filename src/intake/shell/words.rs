@@ -58,6 +58,11 @@ impl Arg {
         }
     }
 
+    /// Some text in one path component: a number, a date.
+    pub fn component() -> Self {
+        Arg::Pattern("*".to_owned())
+    }
+
     pub fn hole() -> Self {
         Arg::Unknown { prefix: String::new(), empty: None }
     }
@@ -118,9 +123,20 @@ struct Fields {
     may_be_empty: bool,
     set: Option<Resource>,
     started: bool,
+    /// What splits unquoted values, where a line sets it; `None` where that cannot be told.
+    separators: Option<String>,
 }
 
 impl Fields {
+    fn new(scope: &Scope) -> Self {
+        let separators = match scope.vars.get("IFS") {
+            None | Some(Value::Unset) => Some(" \t\n".to_owned()),
+            Some(Value::One(arg)) => arg.text().map(str::to_owned),
+            Some(Value::Many(_)) => None,
+        };
+        Fields { separators, ..Fields::default() }
+    }
+
     fn quoted(&mut self, text: &str) {
         self.started = true;
         if self.text.len() + text.len() > MAX_FIELD {
@@ -158,7 +174,8 @@ impl Fields {
         match arg {
             Arg::Known(text) if quoted => self.quoted(text),
             Arg::Known(text) => {
-                let mut parts = text.split([' ', '\t', '\n']).peekable();
+                let Some(separators) = self.separators.clone() else { return self.hole(true) };
+                let mut parts = text.split(|c| separators.contains(c)).peekable();
                 while let Some(part) = parts.next() {
                     if !part.is_empty() {
                         self.bare(part);
@@ -174,7 +191,7 @@ impl Fields {
                 self.text.push_str(glob);
                 self.glob.push_str(glob);
             }
-            Arg::Set(set) if !self.started => {
+            Arg::Set(set) if self.text.is_empty() && self.hole.is_none() && self.set.is_none() => {
                 self.started = true;
                 self.set = Some(set.clone());
             }
@@ -193,19 +210,16 @@ impl Fields {
         if !self.started || self.done.len() > MAX_FIELDS {
             return;
         }
-        let Fields { text, glob, wild, hole, may_be_empty, set, .. } = std::mem::take(self).keep(&mut self.done);
+        let next =
+            Fields { done: std::mem::take(&mut self.done), separators: self.separators.clone(), ..Fields::default() };
+        let Fields { text, glob, wild, hole, may_be_empty, set, .. } = std::mem::replace(self, next);
         self.done.push(match (set, hole) {
-            (Some(set), None) if text.is_empty() => Arg::Set(set),
+            (Some(set), None) if text.is_empty() && !wild => Arg::Set(set),
             (Some(_), _) => Arg::Unknown { prefix: String::new(), empty: None },
             (None, Some(prefix)) => Arg::Unknown { prefix, empty: may_be_empty.then_some(text) },
             (None, None) if wild => Arg::Pattern(glob),
             (None, None) => Arg::Known(text),
         });
-    }
-
-    fn keep(mut self, done: &mut Vec<Arg>) -> Self {
-        std::mem::swap(&mut self.done, done);
-        self
     }
 }
 
@@ -216,9 +230,9 @@ impl Walk<'_> {
             return vec![Arg::hole()];
         }
         let Some(words) = braces::expand(word) else { return vec![Arg::hole()] };
-        let mut fields = Fields::default();
+        let mut fields = Fields::new(scope);
         for word in words {
-            self.into_fields(&word, scope, &mut fields);
+            self.word_fields(&word, scope, &mut fields);
             fields.end();
         }
         if fields.done.len() > MAX_FIELDS { vec![Arg::hole()] } else { fields.done }
@@ -249,7 +263,7 @@ impl Walk<'_> {
     }
 
     fn one(&mut self, pieces: &[WordPieceWithSource], scope: &mut Scope) -> Arg {
-        let mut fields = Fields { started: true, ..Fields::default() };
+        let mut fields = Fields { started: true, ..Fields::new(scope) };
         for piece in pieces {
             self.piece(&piece.piece, true, scope, &mut fields);
         }
@@ -257,7 +271,7 @@ impl Walk<'_> {
         fields.done.pop().unwrap_or_else(|| Arg::known(""))
     }
 
-    fn into_fields(&mut self, word: &str, scope: &mut Scope, fields: &mut Fields) {
+    fn word_fields(&mut self, word: &str, scope: &mut Scope, fields: &mut Fields) {
         match parse::pieces(word) {
             Some(pieces) => {
                 for piece in &pieces {
@@ -309,7 +323,7 @@ impl Walk<'_> {
                 if expression.value.contains(['$', '`']) {
                     self.expand_heredoc(&expression.value, scope);
                 }
-                fields.hole(false);
+                fields.value(&Arg::component(), true);
             }
         }
     }
@@ -428,6 +442,7 @@ impl Walk<'_> {
                     _ => hole(),
                 }
             }
+            ParameterExpr::ParameterLength { .. } => Value::One(Arg::component()),
             ParameterExpr::Transform { op: ParameterTransformOp::PromptExpand, .. } => {
                 // Expands the value as a prompt, in which `$( … )` runs.
                 self.opaque("shell", "a value is expanded as a prompt, which can run commands");
@@ -448,7 +463,6 @@ impl Walk<'_> {
             }
             ParameterExpr::Parameter { .. }
             | ParameterExpr::IndicateErrorIfNullOrUnset { .. }
-            | ParameterExpr::ParameterLength { .. }
             | ParameterExpr::RemoveSmallestSuffixPattern { .. }
             | ParameterExpr::RemoveLargestSuffixPattern { .. }
             | ParameterExpr::RemoveSmallestPrefixPattern { .. }
@@ -502,7 +516,7 @@ impl Walk<'_> {
                 | SpecialParameter::CurrentOptionFlags
                 | SpecialParameter::ProcessId
                 | SpecialParameter::LastBackgroundProcessId,
-            ) => Value::One(Arg::hole()),
+            ) => Value::One(Arg::component()),
             Parameter::NamedWithIndex { name, index } => match (scope.vars.get(name), index.parse::<usize>()) {
                 (Some(Value::Many(args)), Ok(at)) => args.get(at).cloned().map_or(Value::Unset, Value::One),
                 _ => Value::One(Arg::hole()),
@@ -521,9 +535,10 @@ impl Walk<'_> {
             (None, "HOME") => Value::One(Arg::Known(self.ask.around.places.home.clone())),
             (None, "PWD") => Value::One(scope.cwd.clone().map_or_else(Arg::hole, Arg::Known)),
             (None, "OLDPWD") => Value::One(scope.old.clone().map_or_else(Arg::hole, Arg::Known)),
-            (None, "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" | "HOSTNAME" | "REPLY") => {
-                Value::One(Arg::hole())
+            (None, "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" | "HOSTNAME") => {
+                Value::One(Arg::component())
             }
+            (None, "REPLY") => Value::One(Arg::hole()),
             (None, _) if self.is_remote() => {
                 Value::One(Arg::Unknown { prefix: String::new(), empty: Some(String::new()) })
             }
@@ -539,7 +554,7 @@ impl Walk<'_> {
     fn cut(&mut self, parameter: &Parameter, pattern: Option<&str>, scope: &mut Scope, how: Cut) -> Value {
         let pattern = match parse::pieces(pattern.unwrap_or_default()) {
             Some(pieces) => {
-                let mut fields = Fields { started: true, ..Fields::default() };
+                let mut fields = Fields { started: true, ..Fields::new(scope) };
                 for piece in &pieces {
                     self.piece(&piece.piece, false, scope, &mut fields);
                 }
