@@ -304,6 +304,8 @@ mod tests {
             ("rm -r link/", "!delete /srv/data/**"),
             ("rm link/x", "!delete /srv/data/x"),
             ("cd link && rm x", "!delete /srv/data/x"),
+            ("cd nowhere; rm clean.txt", "!delete path:*"),
+            ("mkdir made && cd made && rm x", "create made; delete made/x"),
             ("rm note", "!delete note"),
             ("echo x > note", "!overwrite /etc/motd"),
             ("echo x > gone", "create gone"),

@@ -115,8 +115,11 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The text of a script and its digest.
+    /// The text of a script and its digest. A descriptor's text would be that of another process.
     pub fn text(&mut self, absolute: &str) -> (Option<String>, Option<Digest>) {
+        if absolute.starts_with("/dev/") || absolute.starts_with("/proc/") {
+            return (None, None);
+        }
         match self.fact(Query::Text(self.name_for_world(absolute))) {
             Some(Fact::Text { text, digest }) => (text.clone(), Some(*digest)),
             _ => (None, None),

@@ -366,7 +366,7 @@ impl Walk<'_> {
                 if call.args.iter().any(|a| a.text() == Some("--")) {
                     scope.args = operands;
                 }
-                Stream::default()
+                Stream::unknown()
             }
             Special::Eval => self.eval(call.args, scope, input.clone()),
             Special::Source => self.source(call.args, scope, input.clone()),
@@ -427,11 +427,16 @@ impl Walk<'_> {
                 None => None,
             },
         };
-        // Where a link leads, relative names lead too.
-        let cwd = cwd.map(|path| match self.place(&path, scope) {
-            Some(place) if place.is_link() => self.ask.around.places.absolute(&place.target),
-            _ if path.split('/').any(|part| part == "..") => self.ask.around.places.absolute(&path),
-            _ => path,
+        let made = self.effects.iter().any(|e| e.verb.writes() || e.verb == Verb::Copy || e.is_opaque());
+        let cwd = cwd.and_then(|path| match self.place(&path, scope) {
+            // Not there, and nothing before could have made it: what follows runs somewhere else.
+            Some(place) if place.is(PathKind::Missing) && !made => None,
+            // Where a link leads, relative names lead too.
+            Some(place) if place.is_link() => Some(self.ask.around.places.absolute(&place.target)),
+            Some(_) | None if path.split('/').any(|part| part == "..") => {
+                Some(self.ask.around.places.absolute(&path))
+            }
+            Some(_) | None => Some(path),
         });
         scope.enter(cwd);
         Stream::default()
@@ -454,7 +459,7 @@ impl Walk<'_> {
             }
             scope.set(name, value.clone());
         }
-        Stream::default()
+        Stream::unknown()
     }
 }
 

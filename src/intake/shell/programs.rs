@@ -215,11 +215,17 @@ impl Walk<'_> {
             return Stream::unknown();
         }
         let names = match &input.content {
+            _ if sorted.value("-a").is_some() => vec![Arg::hole()],
             Content::Nothing => Vec::new(),
             Content::Names(names) => names.clone(),
             Content::Text(text) => text.split_whitespace().map(Arg::known).collect(),
             Content::Unknown => vec![Arg::hole()],
         };
+        for (_, role, file) in &sorted.values {
+            if *role == Role::Read {
+                self.act(Verb::Read, file, false, scope);
+            }
+        }
         if sorted.operands.is_empty() {
             return Stream::names(names);
         }
