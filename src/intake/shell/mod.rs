@@ -3,15 +3,18 @@
 //! Runs nothing, reads nothing: what it must know of the world it asks for.
 
 mod braces;
+mod builtins;
 mod commands;
 mod copy;
 mod emit;
+mod fields;
 mod find;
 mod git;
 mod network;
 mod options;
 mod parse;
 mod programs;
+mod redirect;
 mod scope;
 mod stream;
 mod table;

@@ -155,11 +155,11 @@ proptest! {
     #[test]
     fn company_hides_nothing(
         before in prop::sample::select(&["", "ls; ", "true && ", "echo x | cat; ", "cat <<E\nhi\nE\n", "if true; then ", "( ", "{ "][..]),
-        deed in prop::sample::select(&["rm -rf build", "'r'm -r build", "sudo rm -r ./build/", "sh -c 'rm -r build'", "X=build; rm -r $X"][..]),
+        deed in prop::sample::select(&["rm -rf dist", "'r'm -r dist", "sudo rm -r ./dist/", "sh -c 'rm -r dist'", "X=dist; rm -r $X"][..]),
     ) {
         let after = match before { "if true; then " => "; fi", "( " => " )", "{ " => "; }", _ => " && ls" };
         let line = format!("{before}{deed}{after}");
-        let found = effects(&line).iter().any(|e| e.to_string() == "delete build/**");
+        let found = effects(&line).iter().any(|e| e.to_string() == "delete dist/**");
         prop_assert!(found, "{}", line);
     }
 
