@@ -1,2 +1,6 @@
 //! The customs house: foreign text (user turns, tool calls, shell, paths) to nouns of `domain`. Pure: what it needs to
 //! know of the world it asks for as queries.
+
+pub mod intents;
+pub mod request;
+pub mod statements;
