@@ -63,6 +63,20 @@ pub(crate) fn groups(items: &[Placed]) -> Vec<Group> {
     gathering.finish()
 }
 
+/// In clauses about what comes first or later every form counts: `once it was backed up`, `before it goes out`.
+pub(crate) fn groups_of_any_form(items: &[Placed]) -> Vec<Group> {
+    let bare: Vec<Placed> = items
+        .iter()
+        .map(|placed| match placed.item {
+            Item::Act { act, .. } => {
+                Placed { item: Item::Act { act, form: Form::Gerund, passive: true }, ..placed.clone() }
+            }
+            _ => placed.clone(),
+        })
+        .collect();
+    groups(&bare)
+}
+
 /// A noun after words we do not know is what these speak of, no act: `letters that are an answer`.
 fn ends_in_words(before: &[Placed]) -> bool {
     let last = before.iter().rev().find(|p| p.item != Item::Filler);

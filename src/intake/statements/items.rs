@@ -4,9 +4,9 @@
 use super::{
     lexicon::{Cue, Form, Lexicon, Meaning},
     limits::number_word,
-    text::{Sort, Token, is_name},
+    names::{branch, from_name, headed, is_name},
+    text::{Sort, Token},
 };
-use crate::domain::{Kind, Resource};
 
 /// A thing that acts are done to.
 #[derive(Debug, Clone, PartialEq)]
@@ -361,106 +361,4 @@ fn merged(items: Vec<Placed>) -> Vec<Placed> {
         out.push(placed);
     }
     out
-}
-
-fn branch(name: &str) -> Object {
-    Object::Resources(vec![Resource::named(Kind::Branch, name).to_string()])
-}
-
-/// A name with the noun beside it that says what it is.
-fn headed(head: &str, name: &str) -> Object {
-    let resource = match Kind::from_word(head) {
-        Some(kind) => Resource::named(kind, name.to_owned()),
-        None => Resource::subtree(folder(name)),
-    };
-    Object::Resources(vec![resource.to_string()])
-}
-
-/// A folder's name as the rule language has it: no `./` in front, no slash behind.
-fn folder(name: &str) -> String {
-    let name = name.strip_prefix("./").unwrap_or(name);
-    let cut = name.trim_end_matches('/');
-    match (name, cut) {
-        ("", _) => ".".to_owned(),
-        (_, "") => "/".to_owned(),
-        (_, cut) => cut.to_owned(),
-    }
-}
-
-const HOSTS: [&str; 14] =
-    ["com", "org", "net", "io", "dev", "app", "example", "invalid", "local", "eu", "de", "uk", "cloud", "ai"];
-
-/// The resource that a written name stands for.
-pub(crate) fn from_name(text: &str) -> Object {
-    if let Some((_, rest)) = text.split_once("://") {
-        let host = rest.split(['/', '?', '#', ':']).next().unwrap_or(rest);
-        return Object::Resources(vec![Resource::named(Kind::Host, host).to_string()]);
-    }
-    if text.contains('@') && !text.contains('/') {
-        return Object::Address(Resource::named(Kind::Contact, text).to_string());
-    }
-    let inner = text.strip_prefix("./").unwrap_or(text);
-    if inner.contains(['*', '?', '[', '{']) {
-        let glob = match inner.strip_suffix("/*") {
-            Some(base) if !base.contains(['*', '?', '[', '{']) => format!("{base}/**"),
-            _ if inner.contains('/') => inner.to_owned(),
-            _ => format!("**/{inner}"),
-        };
-        return Object::Resources(vec![glob]);
-    }
-    if let Some((remote, name)) = inner.split_once('/')
-        && matches!(remote, "origin" | "upstream")
-        && !name.is_empty()
-    {
-        return branch(name);
-    }
-    let last = inner.trim_end_matches('/').rsplit('/').next().unwrap_or(inner);
-    let extension = last.rsplit_once('.').map(|(stem, ext)| (stem, ext.to_lowercase()));
-    let resource = match extension {
-        _ if inner.ends_with('/') => Resource::subtree(folder(inner)),
-        Some((stem, ext)) if !inner.contains('/') && !stem.is_empty() && HOSTS.contains(&ext.as_str()) => {
-            Resource::named(Kind::Host, inner)
-        }
-        Some((stem, _)) if !stem.is_empty() => Resource::path(inner),
-        Some((_, ext)) if ext.ends_with("rc") || ext.ends_with("ignore") || ext == "env" => Resource::path(inner),
-        _ if inner.contains('/') || inner.starts_with(['.', '~']) => Resource::subtree(folder(inner)),
-        _ => return Object::Unknown(text.to_owned()),
-    };
-    Object::Resources(vec![resource.to_string()])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_resources() {
-        for (name, want) in [
-            ("records/", "records/**"),
-            ("./records", "records"),
-            ("records/2019", "records/2019/**"),
-            ("src/a.rs", "src/a.rs"),
-            ("notes.txt", "notes.txt"),
-            (".github/", ".github/**"),
-            (".claude", ".claude/**"),
-            (".gitignore", ".gitignore"),
-            (".env", ".env"),
-            ("~/old", "~/old/**"),
-            ("/etc/hosts", "/etc/hosts/**"),
-            ("*.log", "**/*.log"),
-            ("tmp/*", "tmp/**"),
-            ("data/*.csv", "data/*.csv"),
-            ("https://api.shop.example/v1?x", "host:api.shop.example"),
-            ("mirror.org", "host:mirror.org"),
-            ("origin/main", "branch:main"),
-            ("a[1]/", "a[1]/"),
-        ] {
-            match from_name(name) {
-                Object::Resources(got) => assert_eq!(got, [want], "{name}"),
-                Object::Unknown(_) if name == "./records" => {}
-                other => panic!("{name}: {other:?}"),
-            }
-        }
-        assert_eq!(from_name("ann@shop.example"), Object::Address("contact:ann@shop.example".into()));
-    }
 }

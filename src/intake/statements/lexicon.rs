@@ -55,6 +55,7 @@ pub(crate) enum Cue {
     First,
     From,
     ForNow,
+    Recurring,
     // how long
     Project,
     Always,

@@ -2,10 +2,10 @@
 
 use super::{
     build::{Cond, Then},
-    groups::Group,
+    groups::{Group, groups_of_any_form},
     items::{Item, Object},
     lexicon::Cue,
-    read::{Draft, Reader, draft, groups_of_any_form, verb_conds},
+    read::{Draft, Reader, draft, verb_conds},
     text::Token,
     units::Unit,
 };
@@ -32,9 +32,12 @@ pub(crate) fn read(reader: &Reader<'_>, unit: &Unit) -> Vec<Draft> {
         || unit.has(Cue::Over) && unit.has(Cue::Ban);
     let numbers: Vec<usize> = numbers(reader, unit);
     let asks = unit.has(Cue::Ask) || unit.tails.iter().any(|t| reader.says_yes(t));
-    let told = unit
-        .all()
-        .any(|p| reader.tokens.get(p.from).is_some_and(|t| matches!(t.norm.as_str(), "was" | "were" | "had")));
+    let told = unit.all().any(|p| {
+        reader
+            .tokens
+            .get(p.from)
+            .is_some_and(|t| matches!(t.norm.as_str(), "was" | "were" | "had" | "came" | "went" | "got" | "took"))
+    });
     if !most || asks || told || numbers.is_empty() {
         return Vec::new();
     }
@@ -99,7 +102,10 @@ fn limit(reader: &Reader<'_>, group: &Group, quantity: &Quantity, window: Option
     } else if mail && group.acts.is_empty() {
         group.lists.clear();
         "send"
-    } else if group.acts.is_empty() && group.lists.iter().flatten().any(|o| *o == Object::Any) {
+    } else if group.acts.is_empty()
+        && window.as_deref() == Some("call")
+        && group.lists.iter().flatten().any(|o| *o == Object::Any)
+    {
         "write"
     } else {
         ""

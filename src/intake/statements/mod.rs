@@ -10,10 +10,12 @@
 //! loosening without one clear referent.
 
 mod build;
+mod clauses;
 mod groups;
 mod items;
 mod lexicon;
 mod limits;
+mod names;
 mod pattern;
 mod read;
 mod referents;
@@ -24,16 +26,18 @@ mod units;
 mod tests;
 
 pub(crate) use groups::{Group, groups};
-pub(crate) use items::{Item, Object, from_name, items};
+pub(crate) use items::{Item, Object, items};
 pub use lexicon::Lexicon;
 pub(crate) use lexicon::{Cue, Form};
+pub(crate) use names::from_name;
 pub(crate) use referents::below;
 pub(crate) use text::{Sentence, Sort, Token};
 pub(crate) use units::{Unit, is_demand, units};
 
 use crate::domain::{Constraint, Scope, Span, Statement, Turn};
+use groups::groups_of_any_form;
 use items::Placed;
-use read::{Draft, Reader, groups_of_any_form};
+use read::{Draft, Reader};
 
 /// What a person's turn says about what is allowed. `pasted` are the spans of `text` that were not typed: what is
 /// found there is at most a draft. `known` are the constraints that the turn may speak of.
@@ -73,7 +77,8 @@ pub fn extract(turn: Turn, text: &str, pasted: &[Span], known: &[Constraint], le
     let quoted = places.iter().zip(drafts).map(|(place, draft)| statement(turn, &chars, pasted, *place, draft));
     let mut out: Vec<Statement> = Vec::new();
     for statement in quoted {
-        if !out.contains(&statement) {
+        // the same words can be found twice only side by side
+        if !out.iter().rev().take(4).any(|same| *same == statement) {
             out.push(statement);
         }
     }
@@ -167,7 +172,7 @@ fn statement(turn: Turn, chars: &[char], pasted: &[Span], place: Place, draft: D
         op: draft.op,
         enforceable: rule.is_some(),
         rule,
-        scope: place.scope,
+        scope: draft.scope.unwrap_or(place.scope),
         confidence: if foreign { draft.confidence.min(0.3) } else { draft.confidence },
         targets: draft.targets,
         note,

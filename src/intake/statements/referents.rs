@@ -3,14 +3,14 @@
 
 use super::{
     build::{Cond, Then, rule},
-    groups::{Group, Reach},
+    groups::{Group, Reach, groups_of_any_form},
     items::{Item, Object},
     lexicon::{Cue, Form},
     limits,
-    read::{Draft, Reader, effects, groups_of_any_form, verb_conds},
+    read::{Draft, Reader, effects, verb_conds},
     units::Unit,
 };
-use crate::domain::{Constraint, Op, StatementKind, Verb};
+use crate::domain::{Constraint, Op, Scope, StatementKind, Verb};
 
 /// What a rule in force is about, read back from its text.
 struct About<'a> {
@@ -54,6 +54,26 @@ impl<'a> About<'a> {
         let verbs =
             self.verbs.is_empty() || reach.verbs.iter().any(|v| self.verbs.iter().any(|own| verbs_meet(own, v)));
         verbs && self.names_meet(reach)
+    }
+
+    /// A permission lifts bans; an approval it gives for now, unless asking itself is waived; what must come first
+    /// it leaves alone, unless that is waived by name; limits it never lifts.
+    fn yields(&self, asking_waived: bool, waived: &[&String]) -> bool {
+        match self.constraint.kind {
+            StatementKind::Prohibition | StatementKind::Scope => !asking_waived,
+            StatementKind::Approval | StatementKind::Temporal => true,
+            StatementKind::Prerequisite => waived.iter().any(|verb| self.verbs.contains(&verb.as_str())),
+            StatementKind::Limit | StatementKind::Exception | StatementKind::Revocation | StatementKind::Update => {
+                false
+            }
+        }
+    }
+
+    /// The rule names something that `reach` names.
+    fn is_named(&self, reach: &Reach) -> bool {
+        let (names, labels) = names(&reach.guard);
+        !(names.is_empty() && labels.is_empty() || self.resources.is_empty() && self.labels.is_empty())
+            && self.names_meet(reach)
     }
 
     fn names_meet(&self, reach: &Reach) -> bool {
@@ -181,20 +201,23 @@ impl Reader<'_> {
         let kind = StatementKind::Exception;
         let reach = match group.reach(self.lexicon, "any") {
             Ok(reach) => reach,
-            Err(why) if relaxes || !active.is_empty() && !group.acts.is_empty() => {
+            Err(why) if relaxes || is_standing(unit, self) || !active.is_empty() && !group.acts.is_empty() => {
                 return Some(Draft::new(kind, Op::Relax, Err(why), 0.55));
             }
             Err(_) => return None,
         };
-        let fits = |about: &&About<'_>| {
-            let kind_fits =
-                !relaxes || matches!(about.constraint.kind, StatementKind::Approval | StatementKind::Temporal);
-            kind_fits && about.constraint.kind != StatementKind::Exception && about.meets(&reach)
-        };
-        let candidates: Vec<&About<'_>> = active.iter().filter(fits).collect();
+        let waived = unit.tail(&[Cue::Without]).map(|t| groups_of_any_form(&t.items)).unwrap_or_default();
+        let waived: Vec<&String> = waived.iter().flat_map(|g| self.acts_of(g)).collect();
+        let fits = |about: &&About<'_>| about.yields(relaxes, &waived) && about.meets(&reach);
+        let mut candidates: Vec<&About<'_>> = active.iter().filter(fits).collect();
+        // a name that is spoken of means the rules that name it
+        let naming: Vec<&About<'_>> = candidates.iter().filter(|a| a.is_named(&reach)).copied().collect();
+        if !naming.is_empty() {
+            candidates = naming;
+        }
         let broad = group.acts.is_empty() && !group.is_concrete();
         match candidates.as_slice() {
-            [one] => Some(loosened(one, &reach)),
+            [one] => Some(loosened(one, &reach, relaxes)),
             [] if !broad && fold(&reach, group, said) => None,
             [] if relaxes || unit.has(Cue::Permit) && is_standing(unit, self) => {
                 let why = "there is no earlier rule that this would relax".to_owned();
@@ -207,6 +230,10 @@ impl Reader<'_> {
                 Some(Draft::new(kind, Op::Relax, Err(why), 0.4))
             }
         }
+    }
+
+    fn acts_of<'b>(&'b self, group: &'b Group) -> impl Iterator<Item = &'b String> {
+        group.acts.iter().filter_map(|a| self.lexicon.acts.get(*a)).flat_map(|a| &a.verbs)
     }
 
     /// What a sentence says to tell the rule it means from others.
@@ -296,11 +323,19 @@ impl Reader<'_> {
         Some(match candidates.as_slice() {
             [one] => {
                 let old = one.constraint.rule.as_deref().unwrap_or_default();
-                let rule =
-                    with_objects(old, &reach.guard).ok_or_else(|| "the earlier rule names no one thing".to_owned());
-                let mut draft = Draft::new(kind, Op::Add, rule, 0.8);
-                draft.targets = vec![one.constraint.id];
-                draft
+                match with_objects(old, &reach.guard) {
+                    Some(rule) => {
+                        let mut draft = Draft::new(kind, Op::Add, Ok(rule), 0.8);
+                        draft.targets = vec![one.constraint.id];
+                        draft
+                    }
+                    None => Draft::new(
+                        kind,
+                        Op::Add,
+                        Err("the rule before it names nothing to put another for".into()),
+                        0.4,
+                    ),
+                }
             }
             [] => Draft::new(kind, Op::Add, Err("there is no earlier rule that this would extend".into()), 0.55),
             several => unclear(kind, Op::Add, several),
@@ -330,8 +365,9 @@ fn revoked(about: &About<'_>) -> Draft {
 }
 
 /// The one rule that a permission speaks of is lifted whole, or for what the permission names.
-fn loosened(about: &About<'_>, reach: &Reach) -> Draft {
-    if about.is_within(reach) {
+fn loosened(about: &About<'_>, reach: &Reach, asking_waived: bool) -> Draft {
+    let for_now = about.constraint.kind == StatementKind::Approval && !asking_waived;
+    if about.is_within(reach) && !for_now {
         return revoked(about);
     }
     if let Some(words) = &reach.dropped {
@@ -344,6 +380,9 @@ fn loosened(about: &About<'_>, reach: &Reach) -> Draft {
     let then = Then::Except(about.constraint.id.to_string());
     let mut draft = Draft::new(StatementKind::Exception, Op::Relax, Ok(rule(guard, &then)), 0.85);
     draft.targets = vec![about.constraint.id];
+    if for_now {
+        draft.scope = Some(Scope::Turn);
+    }
     draft
 }
 

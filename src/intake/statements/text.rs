@@ -1,6 +1,7 @@
 //! A turn cut into words and sentences, with everything that is not the person's own speech taken out: fenced code,
 //! quoted lines, comments. What stands in quotation marks or inline code stays as one token, since it can name a thing.
 
+use super::names::{is_name, is_number};
 use crate::domain::Span;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub(crate) struct Sentence {
 const LONGEST_QUOTE: usize = 400;
 const LONGEST_LEAD: usize = 40;
 const LONGEST_CHUNK: usize = 256;
+/// Longer ones are cut, so that reading stays linear.
+const LONGEST_SENTENCE: usize = 300;
 
 pub(crate) fn sentences(text: &str, known_word: &dyn Fn(&str) -> bool) -> Vec<Sentence> {
     group(tokens(text, known_word))
@@ -354,60 +357,13 @@ impl Cutter<'_> {
     }
 }
 
-/// `20`, `$20`, `20€`, `1,000`, `24h`, `5MB`.
-fn is_number(text: &str) -> bool {
-    let inner = text.trim_start_matches(['$', '€', '£', '<', '>', '~', '+']);
-    let digits = inner.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_' | ',')).count();
-    let rest: String = inner.chars().skip(digits).collect();
-    inner.starts_with(|c: char| c.is_ascii_digit())
-        && (rest.is_empty()
-            || matches!(rest.as_str(), "$" | "€" | "£" | "%" | "h" | "d" | "m" | "k")
-            || is_size(&rest))
-}
-
-fn is_size(unit: &str) -> bool {
-    matches!(unit.to_lowercase().as_str(), "kb" | "mb" | "gb" | "tb")
-}
-
-/// Looks like the name of a file, a folder, a host or a person, not like a word.
-pub(crate) fn is_name(text: &str) -> bool {
-    if text.contains("://") || text.contains('*') {
-        return true;
-    }
-    if text.starts_with('-') || !text.chars().any(char::is_alphanumeric) {
-        return false;
-    }
-    if text.contains('/') || text.starts_with('~') || text.contains('\\') {
-        return true;
-    }
-    if text.starts_with('@') {
-        return false;
-    }
-    if text.contains('@') {
-        return text.rsplit('@').next().is_some_and(|host| host.contains('.'));
-    }
-    if let Some(rest) = text.strip_prefix('.') {
-        return rest.starts_with(char::is_alphanumeric);
-    }
-    match text.rsplit_once('.') {
-        Some((stem, ext)) => {
-            let short = (1..=8).contains(&ext.chars().count());
-            short
-                && ext.chars().all(char::is_alphanumeric)
-                && ext.chars().any(char::is_alphabetic)
-                && stem.chars().any(char::is_alphanumeric)
-                && !matches!(text.to_lowercase().as_str(), "e.g." | "i.e." | "etc." | "vs." | "a.m." | "p.m.")
-        }
-        None => text.contains('_') && text.chars().all(|c| c.is_alphanumeric() || c == '_'),
-    }
-}
-
 /// Tokens to sentences; the items of a list get the sentence before it as their lead when it ends in a colon.
 fn group(tokens: Vec<Token>) -> Vec<Sentence> {
     let mut done: Vec<Sentence> = Vec::new();
     let mut lead: Vec<Token> = Vec::new();
     let mut now = Sentence::default();
     let mut item = false;
+    let mut heading = usize::MAX;
     for token in tokens {
         match token.sort {
             Sort::Stop | Sort::Question => {
@@ -422,10 +378,15 @@ fn group(tokens: Vec<Token>) -> Vec<Sentence> {
                     lead.clear();
                 }
                 finish(&mut done, &mut now);
+                heading = if introduces { done.len() } else { usize::MAX };
                 item = false;
             }
             Sort::Bullet => {
                 finish(&mut done, &mut now);
+                if done.len() == heading {
+                    // it speaks through its items only
+                    done.pop();
+                }
                 item = true;
                 now.lead = lead.len();
                 now.tokens.extend(lead.iter().cloned());
@@ -440,7 +401,12 @@ fn group(tokens: Vec<Token>) -> Vec<Sentence> {
             | Sort::Colon
             | Sort::Dash
             | Sort::Open
-            | Sort::Close => now.tokens.push(token),
+            | Sort::Close => {
+                if now.tokens.len() >= LONGEST_SENTENCE {
+                    finish(&mut done, &mut now);
+                }
+                now.tokens.push(token);
+            }
         }
     }
     finish(&mut done, &mut now);
@@ -472,7 +438,7 @@ mod tests {
             ("see v1.2 e.g. this", vec!["see v1.2 e.g. this"]),
             ("a\n```\nnever push\n```\nb", vec!["a", "b"]),
             ("> never push\nfine", vec!["fine"]),
-            ("never:\n- push\n- merge", vec!["never :", "never : push", "never : merge"]),
+            ("never:\n- push\n- merge", vec!["never : push", "never : merge"]),
             ("it goes\non here", vec!["it goes on here"]),
         ] {
             let got: Vec<String> = norms(text).iter().map(|s| s.join(" ")).collect();
