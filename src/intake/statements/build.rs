@@ -23,6 +23,16 @@ impl Cond {
         }
     }
 
+    /// Says which things, not of what sort they are.
+    pub(crate) fn is_place(&self) -> bool {
+        match self {
+            Cond::Resource(_) => true,
+            Cond::Any(parts) | Cond::All(parts) => parts.iter().all(Cond::is_place),
+            Cond::Not(inner) => inner.is_place(),
+            Cond::Effect(_) | Cond::Recipient(_) | Cond::Label(_) | Cond::Requested => false,
+        }
+    }
+
     /// All of `parts`; a part alone is itself, nested ones are opened.
     pub(crate) fn all(parts: Vec<Cond>) -> Option<Cond> {
         let open = |c: Cond| if let Cond::All(inner) = c { inner } else { vec![c] };

@@ -106,6 +106,13 @@ impl Gathering {
         }
         match lists.last_mut() {
             Some(list) if self.joined => list.push(object),
+            // `a.txt or anything in x/`: what follows says where the last of them is
+            Some(list) if list.len() > 1 || list.last() == Some(&Object::Any) => {
+                if list.last() == Some(&Object::Any) {
+                    list.pop();
+                    list.push(object);
+                }
+            }
             _ => lists.push(vec![object]),
         }
         self.joined = false;
@@ -185,6 +192,8 @@ impl Group {
         let mut unknown = None;
         for list in &self.lists {
             match self.list(list, &verbs) {
+                // one effect touches one thing: `from a/ to b/` is about what lies in `a/`
+                Ok(Some(cond)) if cond.is_place() && guard.iter().any(Cond::is_place) => {}
                 Ok(cond) => guard.extend(cond),
                 Err(words) => unknown = unknown.or(Some(words)),
             }

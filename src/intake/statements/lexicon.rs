@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum Cue {
     // demands
     Ban,
+    Ensure,
     BanThing,
     KeepOut,
     StaysHere,

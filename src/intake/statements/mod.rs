@@ -209,6 +209,11 @@ fn directed(sentence: &Sentence, lexicon: &Lexicon) -> Vec<Placed> {
     if is_question(sentence, &items) || items.iter().any(|p| p.is_cue(Cue::Hypothetical)) {
         return Vec::new();
     }
+    // `it is forbidden to …` gives no reason for anything before it
+    let opening = items.iter_mut().find(|p| p.item != Item::Filler).filter(|p| p.is_cue(Cue::Reason));
+    if let Some(placed) = opening {
+        placed.item = Item::Filler;
+    }
     loop {
         let report = items.iter().position(|p| p.is_cue(Cue::Reported));
         let demand = items.iter().position(|p| matches!(p.item, Item::Cue(cue) if is_demand(cue)));

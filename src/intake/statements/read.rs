@@ -2,7 +2,7 @@
 
 use super::{
     build::{Cond, Then, rule},
-    groups::{Group, Reach, groups, resolved},
+    groups::{Group, Reach, groups, groups_of_any_form, resolved},
     items::{Item, Object, Placed},
     lexicon::{Cue, Form, Lexicon},
     units::{Tail, Unit},
@@ -81,7 +81,9 @@ impl Reader<'_> {
     pub(super) fn bans(&self, unit: &Unit) -> bool {
         let left = unit.has(Cue::Leave) && unit.has(Cue::Alone);
         let cues = [Cue::BanThing, Cue::KeepOut, Cue::OffLimits, Cue::Banned, Cue::StaysHere];
-        left || cues.iter().any(|c| unit.has(*c)) || unit.has(Cue::Ban) && !self.is_told(unit)
+        let passive = || unit.core.iter().any(|p| matches!(p.item, Item::Act { passive: true, .. }));
+        let ensured = unit.has(Cue::Ensure) && unit.has(Cue::DoesNot) && passive();
+        left || ensured || cues.iter().any(|c| unit.has(*c)) || unit.has(Cue::Ban) && !self.is_told(unit)
     }
 
     /// `I never push on Fridays` tells of the person, `it never works` of a thing.
@@ -263,6 +265,15 @@ impl Reader<'_> {
 
     /// `never push if the tests fail`: what hangs on it cannot be checked. The acts may stand in the clause.
     pub(super) fn conditional(&self, unit: &Unit, group: &Group, tail: &Tail) -> Draft {
+        let acts = groups_of_any_form(&tail.items).iter().any(|g| !g.acts.is_empty());
+        if acts
+            && group.is_concrete()
+            && matches!(tail.joint, Cue::If | Cue::After)
+            && let Some(draft) = self.demand(Demand::Forbid, unit, group, None).into_iter().next()
+        {
+            let words = self.words(&tail.items);
+            return draft.with_note(format!("taken wider than said: whether `{words}` holds is not checked"));
+        }
         let within = self.groups_of(&tail.items).into_iter().find(|g| !g.acts.is_empty() && group.acts.is_empty());
         let kind = match tail.joint {
             Cue::Without | Cue::Before => StatementKind::Prerequisite,
