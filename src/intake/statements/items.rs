@@ -84,12 +84,6 @@ struct Reader<'a> {
     items: Vec<Placed>,
 }
 
-const BE: [&str; 10] = ["want", "be", "is", "are", "been", "being", "get", "gets", "getting", "stay"];
-const PREPOSITIONS: [&str; 16] = [
-    "in", "into", "under", "inside", "within", "below", "from", "onto", "at", "on", "over", "towards", "beneath",
-    "through", "with", "of",
-];
-
 impl<'a> Reader<'a> {
     fn token(&self, at: usize) -> Option<&'a Token> {
         self.tokens.get(at)
@@ -206,13 +200,13 @@ impl<'a> Reader<'a> {
         let branch_here = self.lexicon.branches.contains(&token.norm) && self.names_a_branch(at);
         let item = match token.norm.as_str() {
             _ if branch_here => Item::Object(branch(&token.text)),
-            "and" | "or" | "nor" | "plus" => Item::Join,
-            "but" | "however" => Item::But,
+            word if self.lexicon.is("joins", word) => Item::Join,
+            word if self.lexicon.is("buts", word) => Item::But,
             "to" => Item::To,
             "one" if !self.items.last().is_some_and(|p| p.is_cue(Cue::Most) || p.is_cue(Cue::Over)) => Item::Filler,
             word if number_word(word).is_some() => Item::Number,
-            "it" | "them" => Item::Object(Object::Pronoun),
-            word if PREPOSITIONS.contains(&word) => Item::Preposition,
+            word if self.lexicon.is("pronouns", word) => Item::Object(Object::Pronoun),
+            word if self.lexicon.is("prepositions", word) => Item::Preposition,
             word if self.lexicon.style.contains(word) => Item::Object(Object::Style),
             word if self.lexicon.fillers.contains(word) => Item::Filler,
             _ => Item::Object(Object::Unknown(token.text.clone())),
@@ -249,7 +243,7 @@ impl<'a> Reader<'a> {
 
     fn has_article(&self, at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|i| self.word(i));
-        matches!(before, Some("the" | "any" | "every" | "each" | "a" | "an" | "no" | "my" | "your" | "more" | "our"))
+        before.is_some_and(|w| self.lexicon.is("articles", w))
     }
 
     fn follows_act(&self) -> bool {
@@ -259,11 +253,11 @@ impl<'a> Reader<'a> {
 
     fn act(&self, at: usize, act: usize, form: Form) -> Item {
         let near = |n: usize| at.checked_sub(n).and_then(|i| self.word(i));
-        let passive = form == Form::Past && (1..=4).any(|n| near(n).is_some_and(|w| BE.contains(&w)));
+        let passive = form == Form::Past && (1..=4).any(|n| near(n).is_some_and(|w| self.lexicon.is("be", w)));
         let nominal = self.has_article(at) && matches!(form, Form::Base | Form::Third);
         let form = if nominal { Form::Noun } else { form };
         // `nothing goes out` forbids as much as `nothing may go out`
-        let none = form == Form::Third && matches!(near(1), Some("nothing" | "one" | "nobody"));
+        let none = form == Form::Third && near(1).is_some_and(|w| self.lexicon.is("none", w));
         let (form, passive) = if none { (Form::Past, true) } else { (form, passive) };
         Item::Act { act, form, passive }
     }

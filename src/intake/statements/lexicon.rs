@@ -1,5 +1,5 @@
 //! The words of one language, read from the data under `assets/lexicon`: acts, things, cues. What they mean
-//! together is in `read`; no word of the language stands in code.
+//! together is in `read`.
 
 use super::pattern::{Classes, Pattern};
 use serde::Deserialize;
@@ -160,6 +160,7 @@ struct CueLine {
 #[serde(default, deny_unknown_fields)]
 struct Cues {
     class: Classes,
+    words: BTreeMap<String, BTreeSet<String>>,
     cue: Vec<CueLine>,
 }
 
@@ -175,6 +176,7 @@ pub struct Lexicon {
     pub(crate) adjectives: BTreeSet<String>,
     pub(crate) fillers: BTreeSet<String>,
     pub(crate) style: BTreeSet<String>,
+    words: BTreeMap<String, BTreeSet<String>>,
     pub(crate) intents: Vec<(String, Vec<Pattern>)>,
 }
 
@@ -244,6 +246,7 @@ impl Lexicon {
             let say: Result<Vec<_>, _> = line.say.iter().map(|text| pattern(text, &intents.class)).collect();
             lexicon.intents.push((line.label.clone(), say?));
         }
+        lexicon.words = cues.words;
         lexicon.acts = acts.act;
         lexicon.things = things.thing;
         let Words { words, alias } = things.extensions;
@@ -282,6 +285,11 @@ impl Lexicon {
             }
         }
         best
+    }
+
+    /// `word` is in the closed class `class`.
+    pub(crate) fn is(&self, class: &str, word: &str) -> bool {
+        self.words.get(class).is_some_and(|words| words.contains(word))
     }
 
     /// Some entry begins with this word, or it is one that says nothing.

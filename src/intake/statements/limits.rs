@@ -32,16 +32,11 @@ pub(crate) fn read(reader: &Reader<'_>, unit: &Unit) -> Vec<Draft> {
         || unit.has(Cue::Over) && unit.has(Cue::Ban);
     let numbers: Vec<usize> = numbers(reader, unit);
     let asks = unit.has(Cue::Ask) || unit.tails.iter().any(|t| reader.says_yes(t));
-    let told = unit.all().any(|p| {
-        reader
-            .tokens
-            .get(p.from)
-            .is_some_and(|t| matches!(t.norm.as_str(), "was" | "were" | "had" | "came" | "went" | "got" | "took"))
-    });
+    let told = unit.all().any(|p| reader.tokens.get(p.from).is_some_and(|t| reader.lexicon.is("past", &t.norm)));
     if !most || asks || told || numbers.is_empty() {
         return Vec::new();
     }
-    let group = limited(reader, unit);
+    let group = limited(unit);
     let mut out = Vec::new();
     for (n, at) in numbers.iter().enumerate() {
         let until = numbers.get(n + 1).and_then(|next| unit.core.get(*next)).map_or(usize::MAX, |p| p.from);
@@ -70,7 +65,7 @@ fn is_time(word: &str) -> bool {
 }
 
 /// The acts and things that are counted.
-fn limited(reader: &Reader<'_>, unit: &Unit) -> Group {
+fn limited(unit: &Unit) -> Group {
     let mut found = groups_of_any_form(&unit.core);
     found.extend(unit.tails.iter().flat_map(|t| groups_of_any_form(&t.items)));
     found.extend(groups_of_any_form(&unit.topic));
@@ -82,7 +77,6 @@ fn limited(reader: &Reader<'_>, unit: &Unit) -> Group {
         .iter()
         .flatten()
         .any(|o| matches!(o, Object::Resources(_) | Object::Label(_) | Object::Address(_)));
-    let _ = reader;
     let lists = match found.iter().all(|g| g.acts.is_empty()) {
         _ if strict => concrete.lists,
         true if concrete.lists.is_empty() => counted.lists,

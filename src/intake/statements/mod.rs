@@ -45,7 +45,7 @@ pub fn extract(turn: Turn, text: &str, pasted: &[Span], known: &[Constraint], le
     let mut drafts: Vec<Draft> = Vec::new();
     let mut places: Vec<Place> = Vec::new();
     let mut antecedent: Vec<Vec<Object>> = Vec::new();
-    if is_foreign(text) {
+    if is_foreign(text, lexicon) {
         return Vec::new();
     }
     for sentence in sentences(text, lexicon) {
@@ -180,33 +180,18 @@ fn statement(turn: Turn, chars: &[char], pasted: &[Span], place: Place, draft: D
 }
 
 /// A turn that begins with somebody else's name in brackets is not the person's.
-fn is_foreign(text: &str) -> bool {
-    let Some(inner) = text.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')')) else { return false };
-    let speaker = inner.0.to_lowercase();
-    let foreign = [
-        "assistant",
-        "agent",
-        "model",
-        "hook",
-        "tool",
-        "helper",
-        "system",
-        "incoming",
-        "event",
-        "scheduled",
-        "automatic",
-        "retry",
-        "output",
-        "bot",
-        "ai",
-    ];
-    speaker.len() < 40 && speaker.split_whitespace().next().is_some_and(|word| foreign.contains(&word))
+fn is_foreign(text: &str, lexicon: &Lexicon) -> bool {
+    let Some((speaker, _)) = text.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
+        return false;
+    };
+    let first = speaker.split_whitespace().next().unwrap_or_default().to_lowercase();
+    speaker.len() < 40 && lexicon.is("speakers", &first)
 }
 
 /// The items of a sentence that are said to the agent as they are meant: no questions, hypotheses, reports.
 fn directed(sentence: &Sentence, lexicon: &Lexicon) -> Vec<Placed> {
     let mut items = items(&sentence.tokens, lexicon);
-    if is_question(sentence, &items) || items.iter().any(|p| p.is_cue(Cue::Hypothetical)) {
+    if is_question(sentence, &items, lexicon) || items.iter().any(|p| p.is_cue(Cue::Hypothetical)) {
         return Vec::new();
     }
     // `it is forbidden to …` gives no reason for anything before it
@@ -229,47 +214,19 @@ fn directed(sentence: &Sentence, lexicon: &Lexicon) -> Vec<Placed> {
 }
 
 /// A question asks; but `could you never …?` and `never …, ok?` tell.
-fn is_question(sentence: &Sentence, items: &[Placed]) -> bool {
+fn is_question(sentence: &Sentence, items: &[Placed], lexicon: &Lexicon) -> bool {
     let words: Vec<&str> = sentence.tokens.iter().skip(sentence.lead).map(|t| t.norm.as_str()).collect();
-    let polite = ["please", "hey", "hi", "so", "and", "well", "also", ",", "ok", "but"];
-    let at = words.iter().position(|w| !polite.contains(w)).unwrap_or(0);
-    let (first, second) =
-        (words.get(at).copied().unwrap_or_default(), words.get(at + 1).copied().unwrap_or_default());
-    if matches!(first, "can" | "could" | "would" | "will") && second == "you" {
+    let at = words.iter().position(|w| !lexicon.is("polite", w)).unwrap_or(0);
+    let word = |n: usize| words.get(n).copied().unwrap_or_default();
+    let (first, second) = (word(at), word(at + 1));
+    if lexicon.is("requests", first) && second == "you" {
         let from = at + sentence.lead;
         let next = items.iter().find(|p| p.to > from && p.item != Item::Filler);
         return !matches!(next.map(|p| &p.item), Some(Item::Cue(cue)) if is_demand(*cue));
     }
-    let pronoun = matches!(
-        second,
-        "i" | "we" | "you" | "it" | "they" | "he" | "she" | "the" | "this" | "that" | "there" | "my" | "our"
-    );
-    let asks = matches!(first, "why" | "what" | "how" | "who" | "which" | "where" | "whose")
-        || pronoun
-            && matches!(
-                first,
-                "is" | "are"
-                    | "am"
-                    | "was"
-                    | "were"
-                    | "do"
-                    | "does"
-                    | "did"
-                    | "should"
-                    | "shall"
-                    | "can"
-                    | "could"
-                    | "may"
-                    | "must"
-                    | "have"
-                    | "has"
-                    | "had"
-                    | "will"
-                    | "would"
-            );
-    let tagged = matches!(
-        words.last(),
-        Some(&("ok" | "okay" | "right" | "yes" | "please" | "understood" | "clear" | "alright"))
-    ) && matches!(words.iter().rev().nth(1), Some(&("," | "-" | "–")));
-    asks || sentence.question && !tagged
+    let inverted = lexicon.is("auxiliaries", first) && lexicon.is("askers", second);
+    let mut back = sentence.tokens.iter().rev();
+    let tagged = back.next().is_some_and(|t| lexicon.is("tags", &t.norm))
+        && back.next().is_some_and(|t| matches!(t.sort, Sort::Comma | Sort::Dash));
+    lexicon.is("question_words", first) || inverted || sentence.question && !tagged
 }

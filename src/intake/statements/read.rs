@@ -97,7 +97,7 @@ impl Reader<'_> {
         if earlier.iter().any(is_act) && !later.iter().any(is_act) {
             return true;
         }
-        matches!(before, Some("i" | "he" | "she" | "they" | "it" | "that" | "this")) && !next_passive
+        before.is_some_and(|w| self.lexicon.is("subjects", w)) && !next_passive
     }
 
     pub(super) fn groups_of(&self, items: &[Placed]) -> Vec<Group> {

@@ -346,9 +346,7 @@ impl Reader<'_> {
 /// Said to last, not only for the next step.
 fn is_standing(unit: &Unit, reader: &Reader<'_>) -> bool {
     let words = unit.core.first().zip(unit.core.last()).and_then(|(a, b)| reader.tokens.get(a.from..b.to));
-    let lasting = |t: &super::text::Token| {
-        matches!(t.norm.as_str(), "always" | "standing" | "freely" | "unattended" | "anytime")
-    };
+    let lasting = |t: &super::text::Token| reader.lexicon.is("lasting", &t.norm);
     words.unwrap_or_default().iter().any(lasting) || reader.tokens.iter().any(|t| t.norm == "only")
 }
 
