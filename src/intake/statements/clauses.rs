@@ -80,7 +80,11 @@ impl Reader<'_> {
                 group.lists.clone_from(&spoken);
             }
         }
-        later.iter().flat_map(|g| g.clone().split()).map(|group| self.require(unit, &group, &first)).collect()
+        later
+            .iter()
+            .flat_map(|g| g.clone().split(self.lexicon))
+            .map(|group| self.require(unit, &group, &first))
+            .collect()
     }
 
     /// `mass mailings: dry run first`.
@@ -127,7 +131,7 @@ impl Reader<'_> {
             return self.approve_all(unit);
         }
         let requested = unit.has(Cue::Requested).then(|| Cond::Requested.not());
-        let split = governed.into_iter().flat_map(Group::split);
+        let split = governed.into_iter().flat_map(|g| g.split(self.lexicon));
         split.flat_map(|group| self.demand(Demand::Approve, unit, &group, requested.clone())).collect()
     }
 
@@ -162,7 +166,7 @@ impl Reader<'_> {
                 }
             }
         };
-        governed.into_iter().flat_map(Group::split).flat_map(one).collect()
+        governed.into_iter().flat_map(|g| g.split(self.lexicon)).flat_map(one).collect()
     }
 
     /// Stay inside a place; only read.

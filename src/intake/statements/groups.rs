@@ -175,12 +175,17 @@ impl Group {
     pub(crate) fn reach(&self, lexicon: &Lexicon, else_verb: &str) -> Result<Reach, String> {
         let mut verbs: Vec<String> = Vec::new();
         let mut guard: Vec<Cond> = Vec::new();
+        let mut wider = None;
         for act in self.acts.iter().filter_map(|n| lexicon.acts.get(*n)) {
-            if let Some(why) = &act.unclear {
-                return Err(why.clone());
+            match (&act.on, &act.unclear) {
+                (Some(place), _) if !self.is_concrete() => {
+                    guard.push(Cond::Resource(place.clone()));
+                    wider = act.words.first().cloned();
+                }
+                (_, Some(why)) => return Err(why.clone()),
+                (_, None) => {}
             }
             verbs.extend(act.verbs.iter().filter(|v| !verbs.contains(v)).cloned().collect::<Vec<_>>());
-            guard.extend(act.kind.iter().map(|kind| Cond::Resource(format!("{kind}:*"))));
         }
         if verbs.is_empty() {
             verbs.extend(else_verb.split('|').map(str::to_owned));
@@ -188,7 +193,7 @@ impl Group {
         if verbs.iter().any(|v| v == "write") {
             verbs.retain(|v| !matches!(v.as_str(), "create" | "modify" | "overwrite" | "delete" | "move"));
         }
-        let mut dropped = None;
+        let mut dropped = wider;
         let mut unknown = None;
         for list in &self.lists {
             match self.list(list, &verbs) {
@@ -232,8 +237,19 @@ impl Group {
         Ok(Cond::any(any))
     }
 
-    /// Groups that differ only in that one names things we know, the other things we do not.
-    pub(crate) fn split(self) -> Vec<Group> {
+    /// Groups that can each be one rule: acts of which none can be made, or a rule of their own, stand alone, and
+    /// so do things that we do not know.
+    pub(crate) fn split(self, lexicon: &Lexicon) -> Vec<Group> {
+        let alone = |n: &usize| lexicon.acts.get(*n).is_some_and(|act| act.on.is_some() || act.unclear.is_some());
+        let (own, shared): (Vec<usize>, Vec<usize>) = self.acts.iter().partition(|n| alone(n));
+        if own.is_empty() || own.len() + shared.len() == 1 {
+            return self.split_things();
+        }
+        let parts = own.into_iter().map(|act| vec![act]).chain((!shared.is_empty()).then_some(shared));
+        parts.flat_map(|acts| Group { acts, ..self.clone() }.split_things()).collect()
+    }
+
+    fn split_things(self) -> Vec<Group> {
         let unknown = |o: &Object| matches!(o, Object::Unknown(_) | Object::Program(_));
         let mixed = |list: &Vec<Object>| list.iter().any(unknown) && !list.iter().all(unknown);
         if !self.lists.iter().any(mixed) {

@@ -87,10 +87,10 @@ pub(crate) enum Form {
 pub(crate) struct Act {
     /// Verbs of the rule language, or one of its classes `write` and `any`.
     pub verbs: Vec<String>,
-    words: Vec<String>,
+    pub words: Vec<String>,
     nouns: Vec<String>,
-    /// The kind of thing it is always done to.
-    pub kind: Option<String>,
+    /// The one place it changes, as the rule language writes it.
+    pub on: Option<String>,
     /// Counts only where the object or the demand leaves no doubt.
     pub strict: bool,
     /// Why no rule can be made of it.
@@ -353,7 +353,7 @@ mod tests {
             let known =
                 |v: &String| matches!(v.as_str(), "write" | "any") || crate::domain::Verb::from_word(v).is_some();
             assert!(act.verbs.iter().all(known), "{act:?}");
-            assert!(act.verbs.is_empty() == act.unclear.is_some(), "{act:?}");
+            assert!(act.unclear.is_some() == (act.verbs.is_empty() || act.on.is_some()), "{act:?}");
         }
         for thing in &lexicon.things {
             assert!(thing.kind.iter().all(|k| crate::domain::Kind::from_word(k).is_some()), "{thing:?}");

@@ -136,7 +136,7 @@ impl Reader<'_> {
         let whole = [Cue::BanThing, Cue::KeepOut, Cue::OffLimits, Cue::Banned, Cue::Alone, Cue::StaysHere]
             .iter()
             .any(|c| unit.has(*c));
-        let mut governed: Vec<Group> = self.governed(unit).into_iter().flat_map(Group::split).collect();
+        let mut governed: Vec<Group> = self.governed(unit).into_iter().flat_map(|g| g.split(self.lexicon)).collect();
         let mails = |g: &Group| g.lists.iter().flatten().any(|o| matches!(o, Object::Kind(kind) if kind == "mail"));
         governed.retain(|g| !g.acts.is_empty() || (whole || g.outside || mails(g)) && g.has_things());
         governed.retain(|g| !g.is_style() && (!g.is_strict(self.lexicon) || g.has_things()));
