@@ -5,10 +5,14 @@
 //! to whoever has the key as well and can guess.
 
 use crate::domain::{Digest, Event};
-use regex::bytes::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::bytes::{Captures, Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::Value;
-use std::{borrow::Cow, ops::Range, sync::LazyLock};
+use std::{
+    borrow::Cow,
+    ops::Range,
+    sync::{LazyLock, OnceLock},
+};
 
 /// A secret that was taken out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,40 +97,44 @@ struct Shape {
     yes: Vec<String>,
     #[cfg_attr(not(test), expect(dead_code, reason = "an example for the test"))]
     no: Vec<String>,
+    #[serde(skip)]
+    exact: OnceLock<Regex>,
+}
+
+impl Shape {
+    /// Made when the first sign of any secret is seen: most starts of the program need not pay for it.
+    fn exact(&self) -> &Regex {
+        #[expect(clippy::expect_used, reason = "shipped data, loaded by a test")]
+        self.exact.get_or_init(|| ascii(&self.matches).expect("`match` in assets/secrets.toml is an expression"))
+    }
 }
 
 struct Detector {
-    /// Any needle at all: what nearly every event fails at.
+    /// Any needle at all: what nearly every text fails at.
     sign: Regex,
-    set: RegexSet,
-    shapes: Vec<(Regex, Shape)>,
     placeholder: Regex,
     name: Regex,
     /// A mark of ours.
     mark: Regex,
+    shapes: Vec<Shape>,
 }
 
 static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "shipped data, loaded by a test")]
-    Detector::load(include_str!("../../assets/secrets.toml")).expect("assets/secrets.toml is well-formed")
+    Detector::load().expect("assets/secrets.toml is well-formed")
 });
 
 impl Detector {
-    fn load(text: &str) -> Result<Detector, Box<dyn std::error::Error>> {
-        let sheet: Sheet = toml::from_str(text)?;
+    fn load() -> Result<Detector, Box<dyn std::error::Error>> {
+        let sheet: Sheet = toml::from_str(include_str!("../../assets/secrets.toml"))?;
         let mut needles: Vec<&str> = sheet.secret.iter().map(|shape| shape.needle.as_str()).collect();
         needles.push(&sheet.name_needle);
-        let sign = ascii(&format!("(?i){}", needles.join("|")))?;
-        let patterns = sheet.secret.iter().map(|shape| shape.matches.as_str());
-        let set = RegexSetBuilder::new(patterns).unicode(false).build()?;
-        let shaped = |shape: Shape| Ok::<_, regex::Error>((ascii(&shape.matches)?, shape));
         Ok(Detector {
-            sign,
-            set,
-            shapes: sheet.secret.into_iter().map(shaped).collect::<Result<_, _>>()?,
+            sign: ascii(&format!("(?i){}", needles.join("|")))?,
             placeholder: ascii(&sheet.placeholder)?,
             name: ascii(&sheet.name)?,
             mark: ascii(r"\[secret:[a-z0-9-]+:[0-9a-f]{8}\]")?,
+            shapes: sheet.secret,
         })
     }
 
@@ -138,9 +146,8 @@ impl Detector {
         let mut all: Vec<(Range<usize>, &str)> = Vec::new();
         let marks: Vec<Range<usize>> = self.mark.find_iter(text.as_bytes()).map(|m| m.range()).collect();
         let meets = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
-        let hits = self.set.matches(text.as_bytes());
-        for (regex, shape) in hits.iter().filter_map(|i| self.shapes.get(i)) {
-            for range in regex.captures_iter(text.as_bytes()).filter_map(|found| secret_of(&found)) {
+        for shape in &self.shapes {
+            for range in shape.exact().captures_iter(text.as_bytes()).filter_map(|found| secret_of(&found)) {
                 let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
                 let secret = text.get(range.clone()).unwrap_or_default();
                 if self.is_secret(shape, secret) && !marks.iter().any(|mark| meets(mark, &range)) {
@@ -148,15 +155,16 @@ impl Detector {
                 }
             }
         }
-        // Of two that meet the one that begins first stands, the longer one of those, the earlier shape of those.
+        // What meets becomes one, under the label of the one that begins first (the longer of those, the earlier shape).
         all.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-        let mut end = 0;
-        all.retain(|(range, _)| {
-            let apart = range.start >= end;
-            end = end.max(range.end);
-            apart
-        });
-        all
+        let mut apart: Vec<(Range<usize>, &str)> = Vec::new();
+        for (range, label) in all {
+            match apart.last_mut() {
+                Some((last, _)) if range.start < last.end => last.end = last.end.max(range.end),
+                Some(_) | None => apart.push((range, label)),
+            }
+        }
+        apart
     }
 
     fn is_secret(&self, shape: &Shape, text: &str) -> bool {
@@ -318,6 +326,14 @@ mod tests {
         assert!(marks[0] == marks[2] && marks[0] != marks[1]);
         assert!(DETECTOR.mark.is_match(marks[0].as_bytes()) && marks[0].len() == "[secret:password:1a2b3c4d]".len());
         assert_ne!(redact("password=hunter2", &[8; 32]).0, redact("password=hunter2", &KEY).0);
+    }
+
+    #[test]
+    fn secrets_that_overlap_go_as_one() {
+        let (text, founds) = redact("password=abc1://x:tail-of-it@y", &KEY);
+        assert_eq!((text, founds.len()), (format!("password={}", founds[0].mark), 1));
+        let (text, _) = redact("https://ann:pass_pwd=1@host/x", &KEY);
+        assert!(text.starts_with("https://ann:[secret:url-password:") && !text.contains("_pwd"), "{text}");
     }
 
     /// Digests, ids and names are no secrets, whatever they stand beside.
