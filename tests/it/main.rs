@@ -4,5 +4,6 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod model;
+mod quirks;
 mod sessions;
 mod sse;
