@@ -1,0 +1,3 @@
+//! Integration tests of all rooms, one binary.
+
+mod tools;
