@@ -169,6 +169,7 @@ impl Toolbox {
         let started = Instant::now();
         let mut output = Capture::new(self.output_cap);
         let ended = match self.drifted(&clearance).await {
+            _ if cancel.is_cancelled() => Err(ToolError::Cancelled),
             Some(what) => Err(ToolError::Refused {
                 path: clearance.action().call.tool.clone(),
                 why: format!("the world changed since the audit: {what} (nothing ran; propose it anew)"),

@@ -1,8 +1,9 @@
 //! The world side, tried from outside: what may not be reached is reached for, with real processes.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
@@ -370,6 +371,77 @@ fn a_directory_swapped_for_a_link_leads_nowhere() {
     });
     assert_eq!(fs::read_to_string(here.outside().join("secret")).unwrap(), "private");
     assert_eq!(fs::read_dir(here.outside()).unwrap().count(), 1);
+}
+
+fn law(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(law(32))]
+    /// However a path is put together: what lies outside is neither changed nor read.
+    #[test]
+    fn no_path_leads_out(
+        parts in prop::collection::vec(
+            prop::sample::select(vec!["own", "dir", "up", "root", "home", "other", "secret", "..", ".", "", "~", "\\", "\u{202e}"]),
+            1..6,
+        ),
+        start in prop::sample::select(vec!["", "/", "~/", "./", "dir/", "root/proc/self/root/"]),
+    ) {
+        let here = Here::with(|c| c.sandbox = false);
+        here.write("own/f", "own");
+        symlink(here.outside(), here.path("dir")).unwrap();
+        symlink("..", here.path("up")).unwrap();
+        symlink("/", here.path("root")).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for (tool, args) in aimed(&format!("{start}{}", parts.join("/"))) {
+            let outcome = runtime.block_on(here.call(tool, args));
+            prop_assert!(!outcome.output.shown().contains("private"));
+        }
+        prop_assert_eq!(fs::read_to_string(here.outside().join("secret")).unwrap(), "private");
+        prop_assert_eq!(fs::read_dir(here.outside()).unwrap().count(), 1);
+        prop_assert_eq!(fs::read_dir(here.root().join("home")).unwrap().count(), 3);
+    }
+
+    /// What bash makes of a glob, the fact about it says; with `**` it may say more.
+    #[test]
+    fn a_glob_is_what_bash_makes_of_it(
+        names in prop::collection::btree_set("[ab.-]{1,3}(/[ab]{1,2})?", 1..12),
+        patterns in prop::collection::vec("(\\*|\\?|\\[[!ab-]{1,3}\\]|\\[|[ab.-]|\\\\[ab*]|\\*\\*){1,4}(/(\\*|\\?|a|b){1,3})?/?", 1..20),
+    ) {
+        let here = Here::with(|c| c.sandbox = false);
+        for name in names.iter().filter(|n| !n.split('/').any(|part| part == "." || part == "..")) {
+            let path = here.path(name);
+            let _ = fs::create_dir_all(path.parent().unwrap());
+            let _ = fs::write(path, "");
+        }
+        let patterns: Vec<_> = patterns.into_iter().filter(|p| !p.contains("..") && !p.starts_with('-')).collect();
+        let each = |p: &String| {
+            format!("echo =; for f in {p}; do [ -e \"$f\" ] && printf '%s\\n' \"$f\"; done\n")
+        };
+        let script: String = patterns.iter().map(each).collect();
+        let told = std::process::Command::new("bash")
+            .args(["--norc", "-O", "nullglob", "-c", &script])
+            .env("LC_ALL", "C")
+            .current_dir(here.path(""))
+            .output()
+            .unwrap();
+        let told = String::from_utf8(told.stdout).unwrap();
+        let plain = |name: &str| {
+            Path::new(name.trim_start_matches("./")).components().collect::<PathBuf>().display().to_string()
+        };
+        for (pattern, told) in patterns.iter().zip(told.split("=\n").skip(1)) {
+            let bash: BTreeSet<String> =
+                told.lines().map(plain).filter(|n| !matches!(n.as_str(), "" | "." | "..")).collect();
+            let query = Query::Glob(pattern.clone());
+            let ours: BTreeSet<String> = match here.facts(std::slice::from_ref(&query)).0.remove(&query) {
+                Some(Fact::Glob { paths, .. }) => paths.into_iter().filter(|n| n != "." && n != "..").collect(),
+                other => panic!("{other:?}"),
+            };
+            prop_assert!(bash.is_subset(&ours), "{pattern}: bash {bash:?}, here {ours:?}");
+            prop_assert!(pattern.contains("**") || bash == ours, "{pattern}: bash {bash:?}, here {ours:?}");
+        }
+    }
 }
 
 // Backups.
