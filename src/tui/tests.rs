@@ -1,0 +1,1 @@
+//! Frames as a person sees them, keys as a person presses them.
