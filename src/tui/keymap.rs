@@ -179,6 +179,11 @@ impl fmt::Display for Key {
         }
         if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
             let (first, rest) = name.split_at(1);
+            let rest = match rest {
+                "ageup" => "ageUp",
+                "agedown" => "ageDown",
+                rest => rest,
+            };
             return write!(f, "{}{rest}", first.to_uppercase());
         }
         match self.code {
@@ -273,7 +278,8 @@ impl Keymap {
     pub fn lines(&self, situation: Situation) -> Vec<(String, Act)> {
         let keys = |act: &Act| {
             let bound = self.bindings.iter().filter(|(s, _, a)| *s == situation && a == act);
-            let keys: Vec<String> = bound.map(|(_, key, _)| key.to_string()).collect();
+            let mut keys: Vec<String> = bound.map(|(_, key, _)| key.to_string()).collect();
+            keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
             (!keys.is_empty() && *act != Act::Nothing).then(|| (keys.join(" "), *act))
         };
         Act::ALL.iter().filter_map(keys).collect()

@@ -11,6 +11,9 @@ pub const TWO_COLUMNS: u16 = 100;
 /// From this width on they stand in two columns of their own.
 pub const THREE_COLUMNS: u16 = 140;
 
+/// On a screen lower than this the dock folds while a pane is looked at.
+pub const SHORT: u16 = 30;
+
 /// What a click there means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {

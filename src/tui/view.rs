@@ -72,6 +72,8 @@ impl Frame<'_> {
         let (dock_body, dock_keys) =
             if showing_dock { (dock::body(look, wide), dock::keys(look, wide)) } else { Default::default() };
         let wanted = if showing_dock { small(dock_body.len() + dock_keys.len() + 1) } else { 0 };
+        let elsewhere = matches!(look.ui.focus, Focus::Pane(_)) && screen.height < layout::SHORT;
+        let wanted = if elsewhere { wanted.min(5) } else { wanted };
         let areas = layout::divide(screen, wanted, small(text.len().min(composer::MOST)), look.ui.focus);
 
         let head = header::row(look, wide);
@@ -215,9 +217,20 @@ impl Frame<'_> {
                 Vec::new()
             };
             let body = self.titled(area, title, more, self.look.ui.focus == Focus::Pane(*pane));
+            self.junction(area);
             self.shown.pane_most.push((*pane, most));
             self.hit(area, Target::Pane(*pane));
             self.rows(body, rows.into_iter().skip(scroll));
+        }
+    }
+
+    /// Where a title's rule meets the line on the left of its column.
+    fn junction(&mut self, area: Rect) {
+        let Some(x) = area.x.checked_sub(1).filter(|_| !area.is_empty()) else { return };
+        if let Some(cell) = self.buffer.cell_mut(Position::new(x, area.y))
+            && cell.symbol() == "│"
+        {
+            cell.set_symbol("├");
         }
     }
 
@@ -243,7 +256,8 @@ impl Frame<'_> {
 
     fn composer(&mut self, area: Rect, rows: Vec<Line<'static>>, (row, column): (usize, usize)) {
         self.hit(area, Target::Composer);
-        let focused = self.look.ui.focus == Focus::Composer && self.look.ui.overlay.is_none();
+        let focused =
+            self.look.ui.focus == Focus::Composer && self.look.ui.overlay.is_none() && !self.look.ui.rules.open;
         let body = self.titled(area, Vec::new(), Vec::new(), focused);
         let inside = usize::from(body.height);
         let skip = (row + 1).saturating_sub(inside);

@@ -1,6 +1,7 @@
 //! The message being written, wrapped, with what was pasted told apart.
 
 use super::Look;
+use crate::session::Phase;
 use crate::tui::{
     keymap::{Act, Situation},
     theme::Role,
@@ -95,14 +96,22 @@ pub fn hints(look: Look<'_>, width: usize) -> Line<'static> {
     }
     let any = |act, words: &'static str| (key(Situation::Any, act), words);
     let pane = |act, words: &'static str| (key(Situation::Pane, act), words);
-    let hints: Vec<(String, &str)> = match look.ui.focus {
+    let rules = |act, words: &'static str| (key(Situation::Rules, act), words);
+    let mut hints: Vec<(String, &str)> = match look.ui.focus {
+        _ if look.ui.overlay.is_some() => vec![any(Act::Back, "close")],
+        _ if look.ui.rules.open => vec![
+            rules(Act::Up, "up"),
+            rules(Act::Down, "down"),
+            rules(Act::PageDown, "scroll the rule"),
+            any(Act::Back, "close"),
+            rules(Act::Help, "keys"),
+        ],
         Focus::Composer => vec![
             (key(Situation::Composer, Act::Send), "send"),
             (key(Situation::Composer, Act::Newline), "new line"),
             any(Act::NextFocus, "panes"),
             any(Act::Rules, "rules"),
             any(Act::Help, "keys"),
-            any(Act::Back, "interrupt"),
             ("!".to_owned(), "propose"),
             (":".to_owned(), "command"),
         ],
@@ -121,6 +130,10 @@ pub fn hints(look: Look<'_>, width: usize) -> Line<'static> {
             pane(Act::Command, "command"),
         ],
     };
+    let runs = matches!(look.state.phase(), Phase::Thinking | Phase::Working);
+    if runs && look.ui.overlay.is_none() && !look.ui.rules.open && !look.ui.is_past() {
+        hints.insert(0, any(Act::Back, "interrupt"));
+    }
     let mut spans = vec![look.paint(Role::Dim, " ")];
     let mut used = 1;
     for (key, words) in hints {

@@ -17,6 +17,9 @@ use crate::{
 };
 use ratatui::text::{Line, Span};
 
+/// A call of at most so many rows stands above its effects, a longer one below them.
+const SHORT_CALL: usize = 4;
+
 /// The question on the dock with its handling.
 pub fn subject<'a>(look: Look<'a>) -> Option<&'a Handling> {
     look.ui.dock.as_ref().and_then(|dock| look.state.handlings.get(&dock.proposal))
@@ -45,6 +48,7 @@ pub fn title(look: Look<'_>) -> (Spans, Spans) {
     let questions = look.ui.questions(look.state);
     let at = questions.iter().position(|h| h.id() == handling.id()).unwrap_or(0) + 1;
     let mut left = vec![look.paint(Role::Ask, format!(" DECIDE {at} of {} ", questions.len()))];
+    left.push(look.paint(Role::Dim, format!(" {} ", handling.id())));
     if handling.is_put_off() {
         left.push(look.paint(Role::Dim, "put to someone else "));
     }
@@ -70,9 +74,12 @@ pub fn body(look: Look<'_>, width: usize) -> Vec<Line<'static>> {
     let mut rows = whole_call(look, handling, width);
     let effects = handling.action.as_ref().map(|a| a.effects.as_slice()).unwrap_or_default();
     let widest = effects.iter().map(|e| e.verb.word().len()).max().unwrap_or(0);
-    for effect in effects {
-        rows.extend(effect_rows(look, effect, widest, width));
+    let mut effects: Vec<_> = effects.iter().flat_map(|e| effect_rows(look, e, widest, width)).collect();
+    // what a long text does must not be found only at its end
+    if rows.len() > SHORT_CALL {
+        std::mem::swap(&mut rows, &mut effects);
     }
+    rows.extend(effects);
     if handling.stage == Stage::Unresolved {
         let text = "It ran when the process died: it may have happened. Yes runs it (again).";
         rows.extend(look.words(Role::Warn, text, 1, width));
@@ -172,11 +179,6 @@ fn against(look: Look<'_>, finding: &Finding, width: usize) -> Vec<Line<'static>
         Demand::Unknown { why } => format!("cannot be told: {why}"),
     };
     body.push(look.paint(Role::Dim, format!("  {asks} ({})", finding.matched)));
-    if finding.rule.origin == Origin::Said {
-        body.push(look.paint(Role::Dim, "  "));
-        body.push(look.paint(Role::Key, look.keymap.key(Situation::Dock, Act::Jump)));
-        body.push(look.paint(Role::Dim, " jump there"));
-    }
     hanging(lead, body, width)
 }
 
@@ -249,6 +251,9 @@ fn offers(look: Look<'_>, handling: &Handling, seen: bool, width: usize) -> Vec<
         offers.push((Act::RepairFirst, "do what comes first, audit again".to_owned()));
     }
     offers.push((Act::AskHuman, "ask someone, go on".to_owned()));
+    if handling.audit().is_some_and(|a| a.open().any(|f| f.rule.origin == Origin::Said)) {
+        offers.push((Act::Jump, "jump to the sentence".to_owned()));
+    }
     if look.ui.questions(look.state).len() > 1 {
         offers.push((Act::NextQuestion, "next question".to_owned()));
     }

@@ -108,13 +108,14 @@ pub fn tabs(look: Look<'_>, width: usize) -> (Line<'static>, Vec<(usize, usize, 
         let focused = look.ui.focus == Focus::Pane(pane);
         let mut tab = vec![look.paint(if focused { Role::Selection } else { Role::Title }, format!(" {name} "))];
         match pane {
-            Pane::Restored => {
+            Pane::Restored if !figures.is_empty() => {
                 let (given, left_out) = (look.state.restored.given.len(), look.state.restored.left_out.len());
                 tab.push(look.paint(Role::Strong, format!("{given}/{} ", given + left_out)));
             }
-            Pane::Transcript | Pane::InForce | Pane::Audit | Pane::Repairs | Pane::Latch => {
+            Pane::Transcript | Pane::InForce | Pane::Restored | Pane::Audit | Pane::Repairs | Pane::Latch => {
+                let gap = if figures.is_empty() { "" } else { " " };
                 tab.extend(figures);
-                tab.push(Span::raw(" "));
+                tab.push(Span::raw(gap));
             }
         }
         if at + width_of(&tab) > width {

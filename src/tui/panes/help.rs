@@ -11,8 +11,10 @@ use ratatui::text::{Line, Span};
 
 pub fn rows(look: Look<'_>, width: usize) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
+    let lines = Situation::ALL.iter().flat_map(|s| look.keymap.lines(*s));
+    let widest = lines.map(|(keys, _)| keys.chars().count()).max().unwrap_or(0).min(width / 3);
     let entry = |key: &str, words: &str| {
-        let lead = vec![look.paint(Role::Key, format!("  {key:<16} "))];
+        let lead = vec![look.paint(Role::Key, format!("  {key:<widest$}  "))];
         hang(lead, &[look.paint(Role::Text, words)], width, Break::Words)
     };
     for situation in Situation::ALL {

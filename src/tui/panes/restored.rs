@@ -10,6 +10,9 @@ use ratatui::text::Line;
 pub fn figures(look: Look<'_>) -> Spans {
     let restored = &look.state.restored;
     let (given, all) = (restored.given.len(), restored.given.len() + restored.left_out.len());
+    if all == 0 {
+        return Vec::new();
+    }
     vec![
         look.paint(Role::Strong, format!("{given} of {all}")),
         look.paint(Role::Dim, format!(", {} tokens", restored.tokens())),

@@ -104,6 +104,9 @@ impl Page<'_> {
 
     fn demos(&mut self, start: &Start) {
         let look = self.look;
+        if start.demos.is_empty() && !start.rehearsal {
+            return;
+        }
         self.head("See it work");
         for (name, about) in &start.demos {
             self.offer(

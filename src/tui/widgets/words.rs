@@ -42,9 +42,9 @@ pub fn bytes(n: f64) -> String {
     format!("{size:.1} TB")
 }
 
-/// `0.4 s`.
+/// `0.4s`.
 pub fn seconds(millis: u64) -> String {
-    format!("{:.1} s", millis as f64 / 1e3)
+    format!("{:.1}s", millis as f64 / 1e3)
 }
 
 /// `1 file`, `3 files`.

@@ -1,1 +1,0 @@
-//! Frames as a person sees them, keys as a person presses them.
