@@ -10,7 +10,7 @@ use super::{
     update::{Context, Order, update},
     view,
 };
-use crate::domain::Record;
+use crate::{domain::Record, session::timeline::Entry};
 use ratatui::{buffer::Buffer, crossterm::event::Event, layout::Rect};
 
 #[derive(Debug, Clone)]
@@ -54,8 +54,19 @@ impl Cockpit {
         let theme = load_theme(&settings, &settings.theme)?;
         let tape = Tape::new(records_of(&mut settings.mode));
         let mut cockpit = Cockpit { tape, ui: Ui::new(&settings), theme, keymap, settings };
+        cockpit.recall();
         cockpit.observe(0);
         Ok(cockpit)
+    }
+
+    /// What the person said in this session can be called up again.
+    fn recall(&mut self) {
+        let items = &self.tape.state().timeline.items;
+        let said = items.iter().filter_map(|item| match &item.what {
+            Entry::User { text, .. } => Some(text.clone()),
+            Entry::Agent { .. } | Entry::Action(_) | Entry::Compacted { .. } | Entry::Note { .. } => None,
+        });
+        self.ui.composer.remember(said);
     }
 
     fn observe(&mut self, now: u64) {
@@ -83,6 +94,7 @@ impl Cockpit {
             Feed::Open(mut mode) => {
                 self.tape = Tape::new(records_of(&mut mode));
                 self.ui.enter(&mode);
+                self.recall();
             }
             Feed::Close => return false,
         }

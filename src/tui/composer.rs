@@ -104,6 +104,11 @@ impl Composer {
         self.browsing = None;
     }
 
+    /// Sent before, in this session or an earlier part of it.
+    pub fn remember(&mut self, texts: impl IntoIterator<Item = String>) {
+        self.history = texts.into_iter().collect();
+    }
+
     /// One message back in what was sent before. False where there is none.
     pub fn older(&mut self) -> bool {
         let (at, draft) = match &self.browsing {

@@ -18,7 +18,7 @@ pub mod view;
 pub mod widgets;
 
 #[cfg(test)]
-pub mod samples;
+mod samples;
 #[cfg(test)]
 mod tests;
 

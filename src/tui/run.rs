@@ -4,7 +4,7 @@ use super::{
     api::{Feed, Intent, Settings},
     cockpit::{Cockpit, Outward, SettingsError},
 };
-use futures::{FutureExt as _, StreamExt as _};
+use futures::StreamExt as _;
 use ratatui::{
     Terminal,
     backend::CrosstermBackend,
@@ -17,6 +17,7 @@ use ratatui::{
         execute,
         terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
     },
+    layout::Rect,
 };
 use std::{
     io::{self, IsTerminal as _, Stdout, Write as _},
@@ -24,6 +25,7 @@ use std::{
         Once,
         atomic::{AtomicBool, Ordering},
     },
+    task::Poll,
     time::Instant,
 };
 use tokio::{
@@ -37,6 +39,9 @@ pub enum TuiError {
     NotATerminal,
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// The panic gave the terminal back; to go on drawing would spoil what it says.
+    #[error("a part of weal broke (see above); what was recorded is in the log and can be resumed")]
+    Broken,
     #[error("the terminal: {0}")]
     Terminal(#[from] io::Error),
 }
@@ -57,6 +62,9 @@ pub async fn run(
     let mut events = EventStream::new();
     let began = Instant::now();
     loop {
+        if !TAKEN.load(Ordering::SeqCst) {
+            return Err(TuiError::Broken);
+        }
         seat.draw(&mut cockpit)?;
         let wake = tokio::select! {
             biased;
@@ -89,12 +97,12 @@ pub async fn run(
                                 seat = seat.suspend()?;
                                 events = EventStream::new();
                             }
-                            Outward::Redraw => seat.terminal.clear()?,
+                            Outward::Redraw => seat.clear()?,
                         }
                     }
                 }
             }
-            next = match events.next().now_or_never() {
+            next = match ready(&mut events).await {
                 Some(event) => Some(event.map_or(Wake::End, Wake::Event)),
                 None => feeds.try_recv().ok().map(Wake::Feed),
             };
@@ -106,6 +114,18 @@ enum Wake {
     Event(io::Result<Event>),
     Feed(Feed),
     End,
+}
+
+/// What the stream holds now, without waiting. Polled with the task's own waker: the stream remembers the first one
+/// it was given until an event came, so any other would lose the wake-up.
+async fn ready(events: &mut EventStream) -> Option<Option<io::Result<Event>>> {
+    std::future::poll_fn(|cx| {
+        Poll::Ready(match events.poll_next_unpin(cx) {
+            Poll::Ready(event) => Some(event),
+            Poll::Pending => None,
+        })
+    })
+    .await
 }
 
 async fn quit(intents: &mpsc::Sender<Intent>) -> Result<(), TuiError> {
@@ -156,7 +176,16 @@ impl Seat {
         if taken.is_err() {
             give_back();
         }
-        Ok(Seat { terminal: taken? })
+        let mut seat = Seat { terminal: taken? };
+        seat.clear()?;
+        Ok(seat)
+    }
+
+    /// Everything is drawn anew next time. (`Terminal::clear` would ask the terminal for its cursor and wait for an
+    /// answer that the event stream takes.)
+    fn clear(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
     fn draw(&mut self, cockpit: &mut Cockpit) -> io::Result<()> {

@@ -193,7 +193,7 @@ pub fn demo() -> Vec<Record> {
     s.say(61, "Free up some disk space.");
     let fragment = |n, why: &str, tokens| Fragment {
         rule: RuleId::said(n),
-        text: String::new(),
+        text: format!("[§{n}] The person said this, and it is checked before every action."),
         tokens,
         score: 1.0,
         why: why.into(),

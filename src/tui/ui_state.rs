@@ -250,6 +250,14 @@ impl Ui {
         self.memo.clear();
     }
 
+    /// Where the keys go when nothing else has them.
+    fn home(&self) -> Focus {
+        match self.screen {
+            Screen::Start(_) | Screen::Live => Focus::Composer,
+            Screen::Demo | Screen::Replay => Focus::Pane(Pane::Transcript),
+        }
+    }
+
     /// The past is shown: nothing can be answered or said there.
     pub fn is_past(&self) -> bool {
         self.screen == Screen::Replay || self.cursor.0 < self.cursor.1
@@ -279,7 +287,7 @@ impl Ui {
             None => {
                 self.dock = None;
                 if self.focus == Focus::Dock {
-                    self.focus = Focus::Composer;
+                    self.focus = self.home();
                 }
                 if matches!(self.overlay, Some(Overlay::Editor { .. })) {
                     self.overlay = None;

@@ -98,9 +98,10 @@ impl Frame<'_> {
             self.tabs(areas.tabs);
             self.transcript(areas.transcript);
             let beside = areas.tabs.is_empty();
+            let roomy = areas.columns.len() > 1 && whole.height >= layout::SHORT;
             for (area, panes) in &areas.columns {
                 let area = if beside { self.divider(*area) } else { *area };
-                self.column(area, panes);
+                self.column(area, panes, roomy);
             }
         }
     }
@@ -158,18 +159,24 @@ impl Frame<'_> {
         let focused = self.look.ui.focus == Focus::Pane(Pane::Transcript);
         self.hit(area, Target::Pane(Pane::Transcript));
         let title = self.pane_title(Pane::Transcript);
-        let body = self.titled(area, title, Vec::new(), focused);
+        let body = Rect { y: area.y + area.height.min(1), height: area.height.saturating_sub(1), ..area };
         let body = Rect { width: body.width.saturating_sub(1), ..body };
         self.shown.transcript = body;
         let look = self.look;
         let page = Page { state: look.state, ui: look.ui, theme: look.theme, width: usize::from(body.width) };
+        let rows = page.frame(usize::from(body.height));
+        let below = rows.last().map_or(0, |(item, _, _)| page.len() - 1 - item);
+        let more = match below {
+            0 => Vec::new(),
+            n => vec![look.paint(Role::Dim, format!(" ↓ {n} more "))],
+        };
+        self.titled(area, title, more, focused);
         if page.is_empty() {
             let text = "Nothing yet. What you, the agent and weal say and do stands here, in order.";
             let rows = look.teach(text, usize::from(body.width));
             self.rows(body, rows);
-            return;
         }
-        for (y, (item, _, line)) in (body.y..).zip(page.frame(usize::from(body.height))) {
+        for (y, (item, _, line)) in (body.y..).zip(rows) {
             self.line(body.x, y, &line, body.width);
             let row = Rect::new(body.x, y, body.width, 1);
             self.hit(row, Target::Item(item));
@@ -202,10 +209,10 @@ impl Frame<'_> {
         }
     }
 
-    fn column(&mut self, area: Rect, panes: &[Pane]) {
+    fn column(&mut self, area: Rect, panes: &[Pane], roomy: bool) {
         let wide = usize::from(area.width);
-        let contents: Vec<Vec<Line<'static>>> =
-            panes.iter().map(|pane| panes::rows(self.look, *pane, wide)).collect();
+        let rows = |pane: &Pane| panes::rows(self.look, *pane, wide, roomy);
+        let contents: Vec<Vec<Line<'static>>> = panes.iter().map(rows).collect();
         let wanted: Vec<usize> = contents.iter().map(|rows| rows.len() + 1).collect();
         for ((pane, rows), area) in panes.iter().zip(contents).zip(layout::stack(area, &wanted)) {
             let title = self.pane_title(*pane);

@@ -1,6 +1,6 @@
 //! Why this verdict? The trace of the action that is selected, else of the latest one.
 
-use super::{Look, action, hanging};
+use super::{Look, action, hanging, trace};
 use crate::{
     domain::{Audit, Decision},
     session::{Handling, timeline::Entry},
@@ -29,7 +29,8 @@ pub fn figures(look: Look<'_>) -> Spans {
     vec![look.paint(role, figure)]
 }
 
-pub fn rows(look: Look<'_>, width: usize) -> Vec<Line<'static>> {
+/// `roomy`: the whole trace at once.
+pub fn rows(look: Look<'_>, width: usize, roomy: bool) -> Vec<Line<'static>> {
     let Some(handling) = subject(look) else {
         return look.teach(
             "Nothing yet. Each action is checked against every rule before it runs; here stands which effect met \
@@ -44,6 +45,11 @@ pub fn rows(look: Look<'_>, width: usize) -> Vec<Line<'static>> {
         rows.extend(look.teach("not audited yet", width));
         return rows;
     };
+    if roomy {
+        rows.truncate(1);
+        rows.extend(trace::audits(look, handling, width));
+        return rows;
+    }
     if handling.audits.len() > 1 {
         let words: Vec<&str> = handling.audits.iter().map(|a| a.decision.word()).collect();
         rows.push(Line::from(

@@ -71,14 +71,18 @@ fn placeholder(look: Look<'_>) -> String {
             let (back, on) = (key(Situation::Replay, Act::StepBack), key(Situation::Replay, Act::StepOn));
             format!("this is the past: {back} {on} step through it, {end} goes to its end")
         }
-        Screen::Demo => format!(
-            "{} step   {} run or pause   {} {} speed   {} and type: it is yours",
-            key(Situation::Demo, Act::DemoStep),
-            key(Situation::Demo, Act::DemoRun),
-            key(Situation::Demo, Act::DemoFaster),
-            key(Situation::Demo, Act::DemoSlower),
-            key(Situation::Any, Act::NextFocus),
-        ),
+        Screen::Demo => {
+            let next = look.ui.demo.as_ref().and_then(|d| d.next.as_deref());
+            format!(
+                "{} step{}   {} run or pause   {} {} speed   {} and type: it is yours",
+                key(Situation::Demo, Act::DemoStep),
+                next.map(|next| format!(": {next}")).unwrap_or_default(),
+                key(Situation::Demo, Act::DemoRun),
+                key(Situation::Demo, Act::DemoFaster),
+                key(Situation::Demo, Act::DemoSlower),
+                key(Situation::Any, Act::NextFocus),
+            )
+        }
         Screen::Start(_) => "type a message, !command, or choose above".to_owned(),
         Screen::Live if !look.state.has_model() => {
             "no model here: say what must hold, or propose with !command".to_owned()

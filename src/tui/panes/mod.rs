@@ -80,13 +80,13 @@ pub fn title(look: Look<'_>, pane: Pane) -> (&'static str, Spans) {
     }
 }
 
-/// A pane's rows at this width.
-pub fn rows(look: Look<'_>, pane: Pane, width: usize) -> Vec<Line<'static>> {
+/// A pane's rows at this width; `roomy` where there is space for what is else one key away.
+pub fn rows(look: Look<'_>, pane: Pane, width: usize, roomy: bool) -> Vec<Line<'static>> {
     match pane {
         Pane::Transcript => Vec::new(),
         Pane::InForce => in_force::rows(look, width),
-        Pane::Restored => restored::rows(look, width),
-        Pane::Audit => audit::rows(look, width),
+        Pane::Restored => restored::rows(look, width, roomy),
+        Pane::Audit => audit::rows(look, width, roomy),
         Pane::Repairs => repairs::rows(look, width),
         Pane::Latch => latch::rows(look, width),
     }

@@ -19,7 +19,8 @@ pub fn figures(look: Look<'_>) -> Spans {
     ]
 }
 
-pub fn rows(look: Look<'_>, width: usize) -> Vec<Line<'static>> {
+/// `roomy`: with the words that were put before the model.
+pub fn rows(look: Look<'_>, width: usize, roomy: bool) -> Vec<Line<'static>> {
     let restored = &look.state.restored;
     if restored.given.is_empty() && restored.left_out.is_empty() {
         return look.teach(
@@ -32,7 +33,11 @@ pub fn rows(look: Look<'_>, width: usize) -> Vec<Line<'static>> {
         let lead =
             vec![look.paint(role, format!(" {sign} ")), look.paint(Role::Rule, format!("{:<3}", f.rule.to_string()))];
         let tokens = format!("  {} tokens", f.tokens);
-        hanging(lead, vec![look.paint(Role::Text, &f.why), look.paint(Role::Dim, tokens)], width)
+        let mut rows = hanging(lead, vec![look.paint(Role::Text, &f.why), look.paint(Role::Dim, tokens)], width);
+        if roomy {
+            rows.extend(look.words(Role::Quote, &f.text, 6, width));
+        }
+        rows
     };
     let given = restored.given.iter().flat_map(|f| row(f, "✓", Role::Allow));
     let left_out = restored.left_out.iter().flat_map(|f| row(f, "–", Role::Dim));

@@ -35,9 +35,9 @@ pub fn rows(look: Look<'_>, id: ProposalId, width: usize) -> Vec<Line<'static>> 
             rows.extend(hanging(vec![look.paint(Role::Dim, format!("  {} ", i + 1))], body, width));
         }
     }
-    for (i, audit) in handling.audits.iter().enumerate() {
+    for rows_of_one in (0..).zip(&handling.audits).map(|(i, audit)| one(look, handling, i, audit, width)) {
         rows.push(Line::default());
-        rows.extend(one(look, handling, i, audit, width));
+        rows.extend(rows_of_one);
     }
     if let Some(note) = &handling.note {
         rows.push(Line::default());
@@ -45,6 +45,12 @@ pub fn rows(look: Look<'_>, id: ProposalId, width: usize) -> Vec<Line<'static>> 
         rows.extend(look.words(Role::Text, note, 2, width));
     }
     rows
+}
+
+/// The audits of an action, the one in force first.
+pub fn audits(look: Look<'_>, handling: &Handling, width: usize) -> Vec<Line<'static>> {
+    let numbered = handling.audits.iter().enumerate().rev();
+    numbered.flat_map(|(i, audit)| one(look, handling, i, audit, width)).collect()
 }
 
 fn one(look: Look<'_>, handling: &Handling, index: usize, audit: &Audit, width: usize) -> Vec<Line<'static>> {

@@ -130,9 +130,13 @@ impl Page<'_> {
             signs.push(self.theme.paint(role, format!(" {rule}")));
         }
         let mut rows = self.speech(Some(item.turn.0), "you", Role::User, signs, |width| {
-            let lines =
-                text.lines().flat_map(|line| wrap(&[self.theme.paint(Role::Text, line)], width, Break::Words));
-            lines.map(Line::from).collect()
+            let wrapped = || {
+                let lines = text.lines();
+                lines
+                    .flat_map(|line| wrap(&[self.theme.paint(Role::Text, line)], width, Break::Words))
+                    .map(Line::from)
+            };
+            self.ui.memo.rows(item.seq, width, || wrapped().collect()).to_vec()
         });
         if index > 0 {
             rows.insert(0, Line::default());

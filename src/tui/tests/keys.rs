@@ -68,6 +68,9 @@ fn demo() -> Cockpit {
     playing(samples::demo())
 }
 
+/// Situation, keys, what is told.
+type Case = (fn() -> Cockpit, &'static str, Vec<Intent>);
+
 #[test]
 fn keys_and_what_comes_of_them() {
     let deny = |p, words: &str| vec![answer(p, HumanDecision::Deny { feedback: words.into() })];
@@ -77,7 +80,7 @@ fn keys_and_what_comes_of_them() {
     };
     let control = |c| vec![Intent::Demo(c)];
     let none = Vec::new;
-    let cases: Vec<(fn() -> Cockpit, &str, Vec<Intent>)> = vec![
+    let cases: Vec<Case> = vec![
         // writing
         (idle, "'hi_there enter", vec![said("hi there")]),
         (idle, "'a alt-enter 'b ctrl-j 'c enter", vec![said("a\nb\nc")]),

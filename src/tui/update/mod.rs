@@ -47,8 +47,7 @@ pub fn update(cx: Context<'_>, ui: &mut Ui, event: &Event) -> Vec<Order> {
         Event::Key(key) => on_key(cx, ui, Key::of(key)),
         Event::Paste(text) => on_paste(ui, text),
         Event::Mouse(mouse) => on_mouse(cx, ui, *mouse),
-        Event::Resize(_, _) => vec![Order::Redraw],
-        Event::FocusGained | Event::FocusLost => Vec::new(),
+        Event::Resize(_, _) | Event::FocusGained | Event::FocusLost => Vec::new(),
     }
 }
 
