@@ -1,4 +1,4 @@
-//! Sessions for tests and benches, made of records as they would stand in a log.
+//! Sessions for tests, made of records as they would stand in a log.
 
 use super::{
     api::{Endpoint, Mode, Settings},

@@ -15,6 +15,8 @@ pub struct Tape {
     cursor: usize,
     state: State,
     kept: Vec<(usize, State)>,
+    /// Somebody went back: states are kept from now on. A live session never pays for them.
+    travelled: bool,
 }
 
 /// Where to move the cursor.
@@ -73,6 +75,7 @@ impl Tape {
             Seek::End => self.records.len(),
         };
         if target < self.cursor {
+            self.travelled = true;
             let before = self.kept.iter().filter(|(at, _)| *at <= target).max_by_key(|(at, _)| *at);
             (self.cursor, self.state) = before.cloned().unwrap_or_else(|| (0, State::new()));
         }
@@ -83,7 +86,7 @@ impl Tape {
             self.state.apply(record);
             self.cursor += 1;
             let due = self.cursor.is_multiple_of(stride) || (self.cursor == near && target < self.records.len());
-            if due && self.kept.iter().all(|(at, _)| *at != self.cursor) {
+            if due && self.travelled && self.kept.iter().all(|(at, _)| *at != self.cursor) {
                 self.keep(stride);
             }
         }

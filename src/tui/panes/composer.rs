@@ -66,10 +66,14 @@ fn runs(look: Look<'_>, chars: &[char], at: usize) -> Spans {
 fn placeholder(look: Look<'_>) -> String {
     let key = |situation, act| look.keymap.key(situation, act);
     match &look.ui.screen {
-        _ if look.ui.is_past() => {
-            let end = key(Situation::Replay, Act::ToEnd);
+        Screen::Replay => {
             let (back, on) = (key(Situation::Replay, Act::StepBack), key(Situation::Replay, Act::StepOn));
-            format!("this is the past: {back} {on} step through it, {end} goes to its end")
+            let (start, end) = (key(Situation::Replay, Act::ToStart), key(Situation::Replay, Act::ToEnd));
+            format!("a recorded session: {back} {on} step through it, {start} {end} go to its ends")
+        }
+        _ if look.ui.is_past() => {
+            let (back, on) = (key(Situation::Any, Act::StepBack), key(Situation::Any, Act::StepOn));
+            format!("this is the past: {back} {on} step through it, {} comes back", key(Situation::Any, Act::Back))
         }
         Screen::Demo => {
             let next = look.ui.demo.as_ref().and_then(|d| d.next.as_deref());
@@ -87,7 +91,7 @@ fn placeholder(look: Look<'_>) -> String {
         Screen::Live if !look.state.has_model() => {
             "no model here: say what must hold, or propose with !command".to_owned()
         }
-        Screen::Live | Screen::Replay => "type a message, or !command".to_owned(),
+        Screen::Live => "type a message, or !command".to_owned(),
     }
 }
 

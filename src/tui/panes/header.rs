@@ -20,22 +20,34 @@ use ratatui::text::{Line, Span};
 pub fn row(look: Look<'_>, width: usize) -> Line<'static> {
     let right = [phase(look), vec![Span::raw("  ")], latch(look, width >= 100), vec![Span::raw(" ")]].concat();
     let right = if look.state.opening.is_none() { vec![look.paint(Role::Dim, "no session yet ")] } else { right };
-    let parts = [workspace(look), model(look), context(look), sandbox(look)];
-    let mut left = vec![look.paint(Role::Strong, " weal")];
-    let mut room = width.saturating_sub(width_of(&left) + width_of(&right) + 1);
-    for part in parts {
+    let mut room = width.saturating_sub(width_of(&right) + 6);
+    let mut fits = |part: Spans| {
         let wanted = width_of(&part) + 2;
-        if wanted > 2 && wanted <= room {
-            room -= wanted;
-            left.push(Span::raw("  "));
-            left.extend(part);
+        if part.is_empty() || wanted > room {
+            return Spans::new();
         }
-    }
-    justify(left, right, width)
+        room -= wanted;
+        [vec![Span::raw("  ")], part].concat()
+    };
+    // a simulated model must be known as one; the directory can be told from its end
+    let model = fits(model(look));
+    let place =
+        [usize::MAX, 30, 16].into_iter().map(|most| fits(workspace(look, most))).find(|part| !part.is_empty());
+    let (context, sandbox) = (fits(context(look)), fits(sandbox(look)));
+    let name = vec![look.paint(Role::Strong, " weal")];
+    justify([name, place.unwrap_or_default(), model, context, sandbox].concat(), right, width)
 }
 
-fn workspace(look: Look<'_>) -> Spans {
-    vec![look.paint(Role::Text, &look.ui.workspace)]
+fn workspace(look: Look<'_>, most: usize) -> Spans {
+    let path = &look.ui.workspace;
+    let chars = path.chars().count();
+    let text = if chars <= most {
+        path.clone()
+    } else {
+        let tail: String = path.chars().skip(chars + 1 - most).collect();
+        format!("…{tail}")
+    };
+    vec![look.paint(Role::Text, text)]
 }
 
 fn model(look: Look<'_>) -> Spans {

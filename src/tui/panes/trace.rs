@@ -64,8 +64,11 @@ fn one(look: Look<'_>, handling: &Handling, index: usize, audit: &Audit, width: 
     for finding in &audit.findings {
         rows.extend(trace(look, handling, finding, width));
     }
-    if audit.findings.is_empty() {
-        rows.extend(look.words(Role::Dim, "no rule spoke about it", 2, width));
+    let effects = handling.action.as_ref().map(|a| a.effects.as_slice()).unwrap_or_default();
+    for (_, effect) in (0..).zip(effects).filter(|(i, _)| audit.findings.iter().all(|f| f.effect != *i)) {
+        let body =
+            vec![look.paint(Role::Text, effect.to_string()), look.paint(Role::Dim, "  no rule speaks about it")];
+        rows.extend(hanging(vec![look.paint(Role::Allow, "  ✓ allow   ")], body, width));
     }
     for step in &audit.plan.0 {
         let body = vec![
@@ -75,7 +78,6 @@ fn one(look: Look<'_>, handling: &Handling, index: usize, audit: &Audit, width: 
         rows.extend(hanging(vec![look.paint(Role::Repair, "  ↻ plan  ")], body, width));
     }
     if !audit.lawful.is_empty() && audit.decision == Decision::Deny {
-        let effects = handling.action.as_ref().map(|a| a.effects.as_slice()).unwrap_or_default();
         let lawful: Vec<String> =
             audit.lawful.iter().filter_map(|i| effects.get(*i)).map(ToString::to_string).collect();
         rows.extend(look.words(Role::Text, &format!("lawful alone: {}", lawful.join(", ")), 2, width));

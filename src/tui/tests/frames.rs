@@ -139,6 +139,17 @@ fn text_that_lies_is_shown_as_it_is() {
 }
 
 #[test]
+fn a_simulated_model_is_known_as_one_wherever_it_fits() {
+    let mut settings = samples::settings(Mode::Live { records: samples::demo() });
+    settings.workspace = "~/a/very/long/way/down/to/where/the/work/of/this/person/lies/records".into();
+    let mut cockpit = Cockpit::new(settings).unwrap();
+    for width in [64, 80, 100, 140] {
+        assert!(row(&frame(&mut cockpit, width, 24), 0).contains(" simulated "), "{width}");
+    }
+    assert!(row(&frame(&mut cockpit, 100, 24), 0).contains("…"));
+}
+
+#[test]
 fn too_small_is_said_plainly() {
     assert_eq!(shot(&mut live(samples::demo()), 20, 6), "weal needs 40 × 10;\nthis is 20 × 6.\n\n\n\n\n");
 }

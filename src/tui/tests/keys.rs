@@ -162,6 +162,18 @@ fn keys_and_what_comes_of_them() {
 }
 
 #[test]
+fn a_session_is_granted_only_in_the_words_that_were_seen() {
+    let mut settings = samples::settings(Mode::Live { records: samples::reversible() });
+    settings.session_scope = |handling| Some(format!("move drafts/** ({})", handling.id()));
+    let mut cockpit = Cockpit::new(settings).unwrap();
+    frame(&mut cockpit, 120, 40);
+    assert_eq!(press(&mut cockpit, "tab s", LATER), []);
+    assert!(shot(&mut cockpit, 120, 40).contains("Allow for this session: move drafts/** (p1)?"));
+    let words = "move drafts/** (p1)".to_owned();
+    assert_eq!(press(&mut cockpit, "enter", LATER), [answer(1, HumanDecision::ApproveSession { words })]);
+}
+
+#[test]
 fn keys_that_come_with_the_question_do_not_answer_it() {
     for keys in ["y enter", "d enter", "b enter", "h enter"] {
         let mut cockpit = asked();
@@ -247,8 +259,9 @@ fn the_past_can_be_seen_and_not_changed() {
     press(&mut live, "alt-left alt-left", LATER);
     assert_eq!((live.tape.cursor(), live.ui.is_past()), (all - 2, true));
     assert_eq!(press(&mut live, "'hello enter", LATER), []);
-    press(&mut live, "tab end", LATER);
+    press(&mut live, "esc", LATER);
     assert!(!live.ui.is_past());
+    assert_eq!(press(&mut live, "'hello enter", LATER), [said("hello")]);
 }
 
 #[test]

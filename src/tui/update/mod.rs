@@ -189,6 +189,9 @@ fn back(cx: Context<'_>, ui: &mut Ui) -> Vec<Order> {
     if std::mem::take(&mut ui.rules.open) {
         return Vec::new();
     }
+    if ui.is_past() && ui.screen != Screen::Replay {
+        return vec![Order::Seek(Seek::End)];
+    }
     let runs = matches!(cx.state.phase(), Phase::Thinking | Phase::Working);
     if runs && !ui.is_past() {
         return input(Input::Interrupt { why: "the person pressed Esc".to_owned() });

@@ -16,7 +16,7 @@ use ratatui::crossterm::event::KeyEvent;
 pub fn on_key(cx: Context<'_>, ui: &mut Ui, key: Key, act: Option<Act>) -> Vec<Order> {
     if let Some(c) = key.typed() {
         if ui.is_past() {
-            ui.notice = Some("this is the past: nothing can be said here (End goes to its end)".to_owned());
+            ui.notice = Some("this is the past: nothing can be said here".to_owned());
             return Vec::new();
         }
         let orders = taken_over(ui);
