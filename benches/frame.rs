@@ -13,7 +13,7 @@ use weal::{
         Proposer, RawCall, Record, Reply, Resource, Seq, SessionId, Status, Stream, Turn, Verb,
         event::{Opening, Sandbox},
     },
-    tui::{Cockpit, Endpoint, Feed, Mode, Settings},
+    tui::{Cockpit, Endpoint, Feed, Mode, Settings, widgets::code::load_grammars},
 };
 
 const EVENTS: usize = 100_000;
@@ -126,7 +126,10 @@ fn main() {
         timed(|| drop(Cockpit::new(settings(Mode::Live { records }))))
     });
     let Ok(mut cockpit) = open() else { return };
-    measure("first frame (grammars loaded for the code)", 1, || timed(|| cockpit.draw(size, &mut buffer)));
+    measure("first frame", 1, || timed(|| cockpit.draw(size, &mut buffer)));
+    measure("load the grammars, beside it", 1, || timed(|| load_grammars(&cockpit.theme)));
+    cockpit.colour_code();
+    measure("first frame with code in colour", 1, || timed(|| cockpit.draw(size, &mut buffer)));
     measure("frame, nothing changed", times, || timed(|| cockpit.draw(size, &mut buffer)));
     let mut n = u64::try_from(events).unwrap_or(u64::MAX);
     measure("frame after a record", times, || {

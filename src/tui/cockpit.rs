@@ -128,6 +128,12 @@ impl Cockpit {
         outward
     }
 
+    /// The grammars are loaded.
+    pub fn colour_code(&mut self) {
+        self.ui.code_in_colour = true;
+        self.ui.memo.clear();
+    }
+
     /// Draws a frame and remembers what it showed.
     pub fn draw(&mut self, screen: Rect, buffer: &mut Buffer) {
         let look = Look { state: self.tape.state(), ui: &self.ui, theme: &self.theme, keymap: &self.keymap };

@@ -3,6 +3,7 @@
 use super::{
     api::{Feed, Intent, Settings},
     cockpit::{Cockpit, Outward, SettingsError},
+    widgets::code,
 };
 use futures::StreamExt as _;
 use ratatui::{
@@ -22,7 +23,7 @@ use ratatui::{
 use std::{
     io::{self, IsTerminal as _, Stdout, Write as _},
     sync::{
-        Once,
+        Arc, Once,
         atomic::{AtomicBool, Ordering},
     },
     task::Poll,
@@ -30,7 +31,7 @@ use std::{
 };
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
-    sync::mpsc,
+    sync::{Notify, mpsc},
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,7 @@ pub async fn run(
     let mut ends = Ends::new()?;
     let mut seat = Seat::take()?;
     let mut events = EventStream::new();
+    let grammars = load_grammars(&cockpit);
     let began = Instant::now();
     loop {
         if !TAKEN.load(Ordering::SeqCst) {
@@ -71,6 +73,7 @@ pub async fn run(
             () = ends.any() => Wake::End,
             event = events.next() => event.map_or(Wake::End, Wake::Event),
             feed = feeds.recv() => feed.map_or(Wake::End, Wake::Feed),
+            () = grammars.notified() => Wake::Grammars,
         };
         let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         // everything that is there already is taken in before one draw
@@ -78,6 +81,7 @@ pub async fn run(
         while let Some(wake) = next {
             match wake {
                 Wake::End => return quit(&intents).await,
+                Wake::Grammars => cockpit.colour_code(),
                 Wake::Feed(feed) => {
                     if !cockpit.feed(feed, now) {
                         return Ok(());
@@ -113,7 +117,19 @@ pub async fn run(
 enum Wake {
     Event(io::Result<Event>),
     Feed(Feed),
+    Grammars,
     End,
+}
+
+/// Loads what colours code, beside the first frames. Where that fails nobody is told, and code stays plain.
+fn load_grammars(cockpit: &Cockpit) -> Arc<Notify> {
+    let loaded = Arc::new(Notify::new());
+    let (tell, theme) = (Arc::clone(&loaded), cockpit.theme.clone());
+    std::thread::spawn(move || {
+        code::load_grammars(&theme);
+        tell.notify_one();
+    });
+    loaded
 }
 
 /// What the stream holds now, without waiting. Polled with the task's own waker: the stream remembers the first one

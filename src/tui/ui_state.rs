@@ -190,6 +190,8 @@ pub struct Ui {
     pub cursor: (usize, usize),
     /// What the last frame showed, and where.
     pub shown: Shown,
+    /// The grammars are loaded: code is shown in colour.
+    pub code_in_colour: bool,
     /// Layout that was computed before; never changes what is drawn.
     pub memo: Memo,
 }
@@ -220,6 +222,7 @@ impl Ui {
             leaving: false,
             cursor: (0, 0),
             shown: Shown::default(),
+            code_in_colour: false,
             memo: Memo::default(),
         };
         ui.enter(&settings.mode);

@@ -91,7 +91,7 @@ impl Page<'_> {
                 let tag = simulated.then(|| self.theme.paint(Role::Simulated, " simulated "));
                 let turn = self.first_of_turn(index).then_some(item.turn.0);
                 self.speech(turn, "agent", Role::Agent, tag.into_iter().collect(), |width| {
-                    markdown::render(self.theme, text, width, true)
+                    markdown::render(self.theme, text, width, self.ui.code_in_colour)
                 })
             }),
             Entry::Action(id) => {

@@ -1,4 +1,5 @@
-//! Code in colour: syntect reads it, the theme's roles colour it. The grammars are loaded when code first appears.
+//! Code in colour: syntect reads it, the theme's roles colour it. Loading the grammars costs more than a frame, so
+//! code is drawn plain until somebody has called [`load_grammars`], away from the screen.
 
 use super::wrap::{Break, Spans, wrap};
 use crate::tui::theme::{Role, Theme};
@@ -7,6 +8,13 @@ use std::sync::LazyLock;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(SyntaxSet::load_defaults_newlines);
+
+/// Loads the grammars and what the most common languages need of them.
+pub fn load_grammars(theme: &Theme) {
+    for language in ["rust", "sh", "python", "json", "js", "toml", "yaml"] {
+        let _ = coloured(theme, "let x = \"a\"; # 1\n", language);
+    }
+}
 
 /// Code longer than this is shown plain: colouring it would cost a frame.
 const LONGEST: usize = 20_000;
