@@ -1,5 +1,7 @@
 //! What a frame costs with a long log behind it: medians with their spread.
 
+#![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
+
 use ratatui::{
     buffer::Buffer,
     crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers},

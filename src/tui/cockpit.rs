@@ -4,7 +4,7 @@ use super::{
     api::{Feed, Intent, Mode, Settings},
     keymap::{Keymap, KeymapError},
     panes::Look,
-    tape::Tape,
+    tape::{Seek, Tape},
     theme::{Theme, ThemeError},
     ui_state::{Screen, Ui},
     update::{Context, Order, update},
@@ -20,6 +20,10 @@ pub struct Cockpit {
     pub theme: Theme,
     pub keymap: Keymap,
     settings: Settings,
+    /// Steps through time that are not yet taken, and the key that asked for them: a key held down is one move.
+    pending: Option<(Event, isize)>,
+    /// The time of the latest event or feed, in milliseconds of the cockpit's clock.
+    now: u64,
 }
 
 /// The settings cannot be used.
@@ -53,9 +57,9 @@ impl Cockpit {
         let keymap = Keymap::load(own)?;
         let theme = load_theme(&settings, &settings.theme)?;
         let tape = Tape::new(records_of(&mut settings.mode));
-        let mut cockpit = Cockpit { tape, ui: Ui::new(&settings), theme, keymap, settings };
+        let mut cockpit = Cockpit { tape, ui: Ui::new(&settings), theme, keymap, settings, pending: None, now: 0 };
         cockpit.recall();
-        cockpit.observe(0);
+        cockpit.observe();
         Ok(cockpit)
     }
 
@@ -69,13 +73,23 @@ impl Cockpit {
         self.ui.composer.remember(said);
     }
 
-    fn observe(&mut self, now: u64) {
+    fn observe(&mut self) {
         self.ui.cursor = (self.tape.cursor(), self.tape.len());
-        self.ui.observe(self.tape.state(), now);
+        self.ui.observe(self.tape.state(), self.now);
+    }
+
+    /// Takes the steps through time that are still to be taken.
+    fn settle(&mut self) {
+        if let Some((_, by)) = self.pending.take() {
+            self.tape.seek(Seek::By(by));
+            self.observe();
+        }
     }
 
     /// Takes a feed in; false when the program ends.
     pub fn feed(&mut self, feed: Feed, now: u64) -> bool {
+        self.now = now;
+        self.settle();
         match feed {
             Feed::Record(record) => {
                 // whatever began a session from the start screen, it has begun now
@@ -98,12 +112,16 @@ impl Cockpit {
             }
             Feed::Close => return false,
         }
-        self.observe(now);
+        self.observe();
         true
     }
 
     /// Takes a key, click, paste or resize in.
     pub fn event(&mut self, event: &Event, now: u64) -> Vec<Outward> {
+        self.now = now;
+        if self.pending.as_ref().is_some_and(|(before, _)| before != event) {
+            self.settle();
+        }
         let cx = Context { state: self.tape.state(), theme: &self.theme, keymap: &self.keymap, now };
         let orders = update(cx, &mut self.ui, event);
         let mut outward = Vec::new();
@@ -112,9 +130,13 @@ impl Cockpit {
                 Order::Tell(intent) => outward.push(Outward::Tell(intent)),
                 Order::Suspend => outward.push(Outward::Suspend),
                 Order::Redraw => outward.push(Outward::Redraw),
-                Order::Seek(to) => {
+                Order::Seek(Seek::By(by)) => {
+                    let before = self.pending.take().map_or(0, |(_, by)| by);
+                    self.pending = Some((event.clone(), before + by));
+                }
+                Order::Seek(to @ (Seek::Start | Seek::End)) => {
                     self.tape.seek(to);
-                    self.observe(now);
+                    self.observe();
                 }
                 Order::Theme(name) => match load_theme(&self.settings, &name) {
                     Ok(theme) => {
@@ -136,6 +158,7 @@ impl Cockpit {
 
     /// Draws a frame and remembers what it showed.
     pub fn draw(&mut self, screen: Rect, buffer: &mut Buffer) {
+        self.settle();
         let look = Look { state: self.tape.state(), ui: &self.ui, theme: &self.theme, keymap: &self.keymap };
         let shown = view::draw(look, screen, buffer);
         self.ui.showed(shown);

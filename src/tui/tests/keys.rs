@@ -265,6 +265,29 @@ fn the_past_can_be_seen_and_not_changed() {
 }
 
 #[test]
+fn a_key_held_down_in_the_past_is_one_move() {
+    let mut cockpit = samples::cockpit(Mode::Replay { records: samples::demo() });
+    let (all, left) =
+        (cockpit.tape.len(), Event::Key("left".parse::<Key>().map(|k| KeyEvent::new(k.code, k.modifiers)).unwrap()));
+    for _ in 0..5 {
+        cockpit.event(&left, LATER);
+    }
+    assert_eq!(cockpit.tape.cursor(), all, "not yet taken");
+    frame(&mut cockpit, 120, 40);
+    assert_eq!(cockpit.tape.cursor(), all - 5);
+    cockpit.event(&left, LATER);
+    press(&mut cockpit, "right", LATER);
+    assert_eq!(cockpit.tape.cursor(), all - 5);
+}
+
+#[test]
+fn a_question_met_on_the_way_back_from_the_past_is_new_too() {
+    let mut cockpit = asked();
+    assert_eq!(press(&mut cockpit, "alt-left alt-right tab y enter", LATER), [], "it has only just appeared");
+    assert_eq!(press(&mut cockpit, "y enter", LATER + 400), [answer(1, HumanDecision::ApproveOnce)]);
+}
+
+#[test]
 fn jumping_leads_to_the_sentence() {
     let mut cockpit = asked();
     press(&mut cockpit, "j", LATER);
