@@ -3,3 +3,4 @@
 pub mod clearance;
 pub mod lang;
 pub mod pattern;
+pub mod schema;

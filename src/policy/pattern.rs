@@ -4,7 +4,8 @@
 //! and `[!a-z]` are sets, `{a,b}` alternatives, `\` takes away a meaning. `records/**` is `records` and everything
 //! below it, and so is `records/`; `records` is that one name. A relative pattern lies in the workspace (`.` is the
 //! workspace itself, `./**` all of it), `~/` in the home, `/` anywhere (`/` is the root itself, `/**` everything),
-//! and `**` in front means any depth of the whole machine. In names that are no paths every `*` crosses everything.
+//! and `**` in front means any depth of the whole machine (in a rule; in the name of an operand, which is canonical,
+//! any depth of the workspace). In names that are no paths every `*` crosses everything.
 //! Hosts, mail addresses and contacts compare without case.
 //!
 //! Names are compared as absolute paths, `/a/b` letter by letter and the root as nothing, without building them:
@@ -20,7 +21,7 @@ mod automaton;
 mod letters;
 
 use automaton::{Machine, Step, Steps, collected};
-use letters::readable;
+use letters::{Written, readable};
 
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +71,7 @@ impl Pattern {
         let set = Resource { kind, extent: Extent::Glob(glob) };
         let mut programs = Vec::with_capacity(picks as usize);
         for pick in 0..picks {
-            let steps = Steps::of(&set, places, pick);
+            let steps = Steps::of(&set, places, pick, Written::InRule);
             let base = steps.base();
             let steps: Vec<Step> = steps.collect();
             if kind == Kind::Path && climbs(&steps) {
@@ -99,6 +100,11 @@ impl Pattern {
     /// The operand set is *provably* contained in the pattern: what exceptions, grants and `not` go by.
     pub fn holds(&self, r: &Resource, places: &Places) -> bool {
         r.kind == self.kind && automaton::all_held(r, |pick| self.machines().any(|m| m.holds(r, places, pick)))
+    }
+
+    /// The two patterns may share a name.
+    pub fn overlaps(&self, other: &Pattern) -> bool {
+        self.machines().any(|ours| other.machines().any(|theirs| ours.overlaps(&theirs)))
     }
 
     fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
