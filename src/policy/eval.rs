@@ -5,7 +5,7 @@
 //! a restriction speak and an exception keep silent. Nothing here errs: what cannot be told is [`Truth::Unknown`].
 
 use super::{
-    case::Case,
+    case::{Case, LATCHED},
     lang::ast::{Compare, Guard, Operand, Predicate, VerbClass},
     pattern::Pattern,
 };
@@ -187,6 +187,20 @@ impl Check {
         }
     }
 
+    /// The most this can be for an effect of which nothing is known, however the rest lies.
+    pub fn of_the_unknown(&self) -> Truth {
+        match self {
+            Check::Always => Truth::True,
+            Check::Is(test) => test.of_the_unknown(),
+            Check::Not(inner) => match inner.as_ref() {
+                Check::Is(test) => test.of_the_unknown(),
+                Check::Always | Check::Not(_) | Check::All(_) | Check::AnyOf(_) => Truth::True,
+            },
+            Check::All(parts) => parts.iter().map(Check::of_the_unknown).min().unwrap_or(Truth::True),
+            Check::AnyOf(parts) => parts.iter().map(Check::of_the_unknown).max().unwrap_or(Truth::False),
+        }
+    }
+
     /// The first test of those that `of` picks whose value, in the reading it stands in, speaks for `truth` of all.
     fn first(
         &self,
@@ -265,7 +279,7 @@ impl Left {
     fn value<'a>(&self, case: &'a Case<'_>) -> Given<'a> {
         match self {
             Left::Arg(name) => argument(case.action, name).map_or(Given::Missing, Given::of_json),
-            Left::Variable(name) => case.variables.get(name).map_or(Given::Odd, Given::of_scalar),
+            Left::Variable(name) => Given::of_variable(name, case),
             Left::TurnOfTask => Given::Number(f64::from(case.task_turn)),
         }
     }
@@ -300,11 +314,13 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn of_scalar(value: &'a Scalar) -> Self {
-        match value {
-            Scalar::Bool(b) => Given::Bool(*b),
-            Scalar::Number(n) => Given::Number(*n),
-            Scalar::Text(t) => Given::Text(t),
+    fn of_variable(name: &str, case: &'a Case<'_>) -> Self {
+        match case.variables.get(name) {
+            _ if name == LATCHED => Given::Text(if case.latch.is_some() { "yes" } else { "no" }),
+            Some(Scalar::Bool(b)) => Given::Bool(*b),
+            Some(Scalar::Number(n)) => Given::Number(*n),
+            Some(Scalar::Text(t)) => Given::Text(t),
+            None => Given::Odd,
         }
     }
 }
@@ -313,7 +329,7 @@ fn compare(left: Given<'_>, how: Compare, right: &Operand, case: &Case<'_>) -> T
     let right = match right {
         Operand::Number(n) => Given::Number(*n),
         Operand::Text(t) => Given::Text(t),
-        Operand::Name(name) => case.variables.get(name).map_or(Given::Odd, Given::of_scalar),
+        Operand::Name(name) => Given::of_variable(name, case),
     };
     match (left, right) {
         (Given::Missing, _) => Truth::False,
@@ -382,7 +398,7 @@ impl Test {
 
     fn compare(left: Left, compare: Compare, right: &Operand, variables: &[&str], broken: &mut Vec<String>) -> Test {
         let names = [left.variable(), right.variable()];
-        let undeclared = names.into_iter().flatten().find(|name| !variables.contains(name));
+        let undeclared = names.into_iter().flatten().find(|name| *name != LATCHED && !variables.contains(name));
         match undeclared.map(|name| format!("nothing provides the variable `{name}`")) {
             Some(why) => Test::broken(why, broken),
             None => Test::Compare { left, compare, right: right.clone() },
@@ -400,6 +416,19 @@ impl Test {
             Test::Tool(_) | Test::Intent(_) => 1,
             Test::Compare { .. } | Test::DataScope(_) => 2,
             Test::Resource(_) | Test::Recipient(_) => 3,
+        }
+    }
+
+    const fn of_the_unknown(&self) -> Truth {
+        match self {
+            Test::Effect(VerbClass::One(Verb::Unknown)) => Truth::True,
+            Test::Effect(_) | Test::Resource(_) | Test::Recipient(_) | Test::Broken(_) => Truth::Unknown,
+            Test::Intent(_)
+            | Test::DataScope(_)
+            | Test::Tool(_)
+            | Test::Compare { .. }
+            | Test::Reversible
+            | Test::Requested => Truth::True,
         }
     }
 

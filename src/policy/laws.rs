@@ -294,7 +294,8 @@ fn grant() -> impl Strategy<Value = Grant> {
 }
 
 fn world() -> impl Strategy<Value = World> {
-    let rules = vec(prop_oneof![4 => restricting(), 1 => exception()], 0..8);
+    let rule = || prop_oneof![4 => restricting(), 1 => exception()];
+    let rules = prop_oneof![3 => vec(rule(), 0..8), 1 => vec(rule(), 8..24)];
     let latch = LatchState { cause: LatchCause::Inherited, turn: Turn(1), since: Seq(1), at: NOW };
     let asked = (vec(prop::bool::ANY, 0..4), vec(label(), 0..2), vec(label(), 0..2));
     let given = (vec(grant(), 0..3), option::weighted(0.3, Just(latch)), prop::bool::ANY);

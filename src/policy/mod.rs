@@ -15,6 +15,7 @@ mod limit;
 pub mod pattern;
 pub mod receipt;
 pub mod repair;
+pub mod schema;
 
 pub use audit::audit;
 pub use case::Case;

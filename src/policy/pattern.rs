@@ -4,7 +4,8 @@
 //! and `[!a-z]` are sets, `{a,b}` alternatives, `\` takes away a meaning. `records/**` is `records` and everything
 //! below it, and so is `records/`; `records` is that one name. A relative pattern lies in the workspace (`.` is the
 //! workspace itself, `./**` all of it), `~/` in the home, `/` anywhere (`/` is the root itself, `/**` everything),
-//! and `**` in front means any depth of the whole machine. In names that are no paths every `*` crosses everything.
+//! and `**` in front means any depth of the whole machine (in a rule; in the name of an operand, which is canonical,
+//! any depth of the workspace). In names that are no paths every `*` crosses everything.
 //! Hosts, mail addresses and contacts compare without case.
 //!
 //! Names are compared as absolute paths, `/a/b` letter by letter and the root as nothing, without building them:
@@ -20,7 +21,7 @@ mod automaton;
 mod letters;
 
 use automaton::{Machine, Step, Steps, collected};
-use letters::readable;
+use letters::{Written, readable};
 
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +50,15 @@ pub struct Pattern {
     programs: Vec<Program>,
 }
 
+/// Letters that all names of a pattern have in common. Of paths these are absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ends {
+    pub head: String,
+    pub tail: String,
+    /// Behind the head only the end or a `/` can follow.
+    pub closed: bool,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 struct Program {
     base: letters::Base,
@@ -70,7 +80,7 @@ impl Pattern {
         let set = Resource { kind, extent: Extent::Glob(glob) };
         let mut programs = Vec::with_capacity(picks as usize);
         for pick in 0..picks {
-            let steps = Steps::of(&set, places, pick);
+            let steps = Steps::of(&set, places, pick, Written::InRule);
             let base = steps.base();
             let steps: Vec<Step> = steps.collect();
             if kind == Kind::Path && climbs(&steps) {
@@ -83,6 +93,12 @@ impl Pattern {
         }
         let Extent::Glob(text) = set.extent else { return Err(PatternError::Empty) };
         Ok(Pattern { kind, text, programs })
+    }
+
+    /// Whether `text` is a pattern at all, wherever the workspace may lie.
+    pub fn check(text: &str) -> Result<(), PatternError> {
+        let places = Places { workspace: "/".to_owned(), home: "/".to_owned() };
+        Pattern::compile(text, &places).map(drop)
     }
 
     /// The operand set *may* intersect the pattern: what restrictions go by.
@@ -99,18 +115,23 @@ impl Pattern {
         self.kind
     }
 
-    /// For each choice of alternatives what all its names start with (of paths: from the root), and whether only the
-    /// end or a `/` can follow. What an index may go by.
-    pub fn heads(&self) -> impl Iterator<Item = (String, bool)> {
+    /// What its names begin and end with, for each choice of alternatives: what an index may go by.
+    pub fn ends(&self) -> impl Iterator<Item = Ends> {
         self.programs.iter().map(|program| {
             let literal = |step: &Step| match step {
                 Step::Char(c) => Some(*c),
                 Step::Single { .. } | Step::Class(..) | Step::Run { .. } | Step::Deep => None,
             };
             let head: String = program.steps.iter().map_while(literal).collect();
+            let tail: Vec<char> = program.steps.iter().rev().map_while(literal).collect();
             let next = program.steps.get(head.chars().count());
-            (head, matches!(next, None | Some(Step::Deep)))
+            Ends { head, tail: tail.into_iter().rev().collect(), closed: matches!(next, None | Some(Step::Deep)) }
         })
+    }
+
+    /// The two patterns may share a name.
+    pub fn overlaps(&self, other: &Pattern) -> bool {
+        self.machines().any(|ours| other.machines().any(|theirs| ours.overlaps(&theirs)))
     }
 
     fn machines(&self) -> impl Iterator<Item = Machine<'_>> {

@@ -21,6 +21,46 @@ pub enum Guard {
     AnyOf(Vec<Guard>),
 }
 
+impl Guard {
+    /// The parts joined by `and`: nested conjunctions become one, a single part stays itself, none is `always`.
+    pub fn all(parts: impl IntoIterator<Item = Guard>) -> Guard {
+        let mut flat = Vec::new();
+        for part in parts {
+            match part {
+                Guard::All(inner) => flat.extend(inner),
+                other @ (Guard::Always | Guard::Is(_) | Guard::Not(_) | Guard::AnyOf(_)) => flat.push(other),
+            }
+        }
+        Guard::single_or(flat, Guard::All)
+    }
+
+    /// The parts joined by `or`, in the same way; none is `not always`.
+    pub fn any_of(parts: impl IntoIterator<Item = Guard>) -> Guard {
+        let mut flat = Vec::new();
+        for part in parts {
+            match part {
+                Guard::AnyOf(inner) => flat.extend(inner),
+                other @ (Guard::Always | Guard::Is(_) | Guard::Not(_) | Guard::All(_)) => flat.push(other),
+            }
+        }
+        if flat.is_empty() {
+            return Guard::Not(Box::new(Guard::Always));
+        }
+        Guard::single_or(flat, Guard::AnyOf)
+    }
+
+    fn single_or(mut parts: Vec<Guard>, join: fn(Vec<Guard>) -> Guard) -> Guard {
+        match (parts.pop(), parts.is_empty()) {
+            (None, _) => Guard::Always,
+            (Some(only), true) => only,
+            (Some(last), false) => {
+                parts.push(last);
+                join(parts)
+            }
+        }
+    }
+}
+
 /// A verb or one of the two classes that people mean when they name no verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VerbClass {
@@ -32,6 +72,22 @@ pub enum VerbClass {
 }
 
 impl VerbClass {
+    pub const fn word(self) -> &'static str {
+        match self {
+            VerbClass::One(verb) => verb.word(),
+            VerbClass::Write => "write",
+            VerbClass::Any => "any",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<VerbClass> {
+        match word {
+            "write" => Some(VerbClass::Write),
+            "any" => Some(VerbClass::Any),
+            word => Verb::from_word(word).map(VerbClass::One),
+        }
+    }
+
     pub const fn covers(self, verb: Verb) -> bool {
         match self {
             VerbClass::One(one) => one as u8 == verb as u8,
@@ -50,6 +106,27 @@ pub enum Compare {
     Unequal,
     AtLeast,
     More,
+}
+
+impl Compare {
+    pub const ALL: [Compare; 6] =
+        [Compare::Less, Compare::AtMost, Compare::Equal, Compare::Unequal, Compare::AtLeast, Compare::More];
+
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Compare::Less => "<",
+            Compare::AtMost => "<=",
+            Compare::Equal => "==",
+            Compare::Unequal => "!=",
+            Compare::AtLeast => ">=",
+            Compare::More => ">",
+        }
+    }
+
+    /// Text has no order: it is the same or it is not.
+    pub const fn suits_text(self) -> bool {
+        matches!(self, Compare::Equal | Compare::Unequal)
+    }
 }
 
 /// The right side of a comparison.

@@ -3,7 +3,7 @@
 //! A glob without alternatives is a row of steps; state `n` means that `n` steps are done. A step leads to the next
 //! state or back to its own, so every run goes forward, which keeps the searches below short and simple.
 
-use super::letters::{Base, Class, Letter, Letters, readable};
+use super::letters::{Base, Class, Letter, Letters, Written, readable};
 use crate::domain::{Extent, Kind, Places, Resource};
 
 /// Most steps of an operand, most states of a pattern that are looked at together, most pairs of the two, and most
@@ -44,9 +44,9 @@ pub(super) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn of(resource: &'a Resource, places: &'a Places, pick: u32) -> Self {
+    pub(super) fn of(resource: &'a Resource, places: &'a Places, pick: u32, written: Written) -> Self {
         let is_path = resource.kind == Kind::Path;
-        let (base, letters) = Letters::of(resource, places, pick);
+        let (base, letters) = Letters::of(resource, places, pick, written);
         let tail = match &resource.extent {
             Extent::Subtree(_) => true,
             Extent::Any => is_path,
@@ -136,7 +136,7 @@ pub(super) fn collected<T>(
     pick: u32,
     f: impl FnOnce(Option<&Machine<'_>>) -> T,
 ) -> T {
-    let steps = Steps::of(resource, places, pick);
+    let steps = Steps::of(resource, places, pick, Written::AsName);
     let base = steps.base;
     let mut row = Row::new();
     match row.fill(steps) {
@@ -190,7 +190,7 @@ impl<'a> Machine<'a> {
     pub(super) fn meets(&self, operand: &Resource, places: &Places) -> bool {
         let Some(picks) = picks(operand) else { return true };
         (0..picks).any(|pick| {
-            let mut steps = Steps::of(operand, places, pick);
+            let mut steps = Steps::of(operand, places, pick, Written::AsName);
             let Some(rest) = self.beyond_common(&mut steps, places) else { return false };
             if matches!(operand.extent, Extent::One(_)) {
                 return rest.takes(steps).unwrap_or(true);
@@ -203,7 +203,7 @@ impl<'a> Machine<'a> {
 
     /// Holds what `operand` means under one choice of its alternatives.
     pub(super) fn holds(&self, operand: &Resource, places: &Places, pick: u32) -> bool {
-        let mut steps = Steps::of(operand, places, pick);
+        let mut steps = Steps::of(operand, places, pick, Written::AsName);
         let Some(rest) = self.beyond_common(&mut steps, places) else { return false };
         if matches!(operand.extent, Extent::One(_)) {
             return rest.takes(steps).unwrap_or(false);
@@ -238,6 +238,11 @@ impl<'a> Machine<'a> {
         }
         let (common, steps) = self.steps.split_at_checked(done)?;
         Some(Machine { steps, slash: common.last() == Some(&Step::Char('/')) && self.is_path(), ..*self })
+    }
+
+    /// Some name is taken by both machines, which may belong to different texts.
+    pub(super) fn overlaps(&self, other: &Machine<'_>) -> bool {
+        self.kind == other.kind && self.shares(other)
     }
 
     fn is_path(&self) -> bool {
