@@ -21,11 +21,11 @@ fn main() {
             call("fs_read", Effect::new(Verb::Read, Resource::path("src/lib/main.rs"))),
         ),
         (
-            "a delete with a few near misses",
-            call("fs_delete", Effect::new(Verb::Delete, Resource::path("area7/part3/x"))),
+            "a delete that a rule forbids",
+            call("fs_delete", Effect::new(Verb::Delete, Resource::path("area7/part7/x"))),
         ),
         (
-            "a delete of a subtree that a rule forbids",
+            "a delete of a subtree that three rules speak of",
             call("fs_delete", Effect::new(Verb::Delete, Resource::subtree("area7/part3"))),
         ),
         ("a mail", call("email_send", Effect::new(Verb::Send, Resource::named(Kind::Mail, "bob@example.org")))),

@@ -9,7 +9,7 @@
 use super::{
     eval::{Check, Test},
     lang::ast::VerbClass,
-    pattern::{Ends, Pattern},
+    pattern::{Ends, Pattern, is_elsewhere},
 };
 use crate::domain::{Effect, Extent, Kind, Places, Resource, Verb, resource::is_glob_char};
 use std::{borrow::Cow, collections::BTreeMap};
@@ -114,6 +114,7 @@ impl Tree {
 
     fn each(&self, resource: &Resource, places: &Places, give: &mut impl FnMut(&[Entry])) {
         let (text, whole) = match &resource.extent {
+            _ if is_elsewhere(resource) => return self.all(give),
             Extent::One(name) => (name.as_str(), true),
             Extent::Subtree(name) => (name.as_str(), false),
             Extent::Glob(glob) => (glob_head(glob), false),
@@ -124,9 +125,6 @@ impl Tree {
             _ if text.starts_with('/') => ("", text),
             _ => (places.workspace.as_str(), text),
         };
-        // A name with `..` is not canonical: nothing can be said from its segments.
-        let (base, rest) = if segments(rest).any(|s| s == "..") { ("", "") } else { (base, rest) };
-        let whole = whole && !(base.is_empty() && rest.is_empty());
         let mut node = self;
         give(&node.here);
         for segment in segments(base).chain(segments(rest)) {

@@ -2,6 +2,8 @@
 
 pub mod audit;
 pub mod case;
+#[cfg(test)]
+mod cases;
 pub mod clearance;
 pub mod eval;
 pub mod grant;

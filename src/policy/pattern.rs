@@ -103,12 +103,13 @@ impl Pattern {
 
     /// The operand set *may* intersect the pattern: what restrictions go by.
     pub fn meets(&self, r: &Resource, places: &Places) -> bool {
-        r.kind == self.kind && self.machines().any(|machine| machine.meets(r, places))
+        r.kind == self.kind && (is_elsewhere(r) || self.machines().any(|machine| machine.meets(r, places)))
     }
 
     /// The operand set is *provably* contained in the pattern: what exceptions, grants and `not` go by.
     pub fn holds(&self, r: &Resource, places: &Places) -> bool {
-        r.kind == self.kind && automaton::all_held(r, |pick| self.machines().any(|m| m.holds(r, places, pick)))
+        let held = |pick| self.machines().any(|m| m.holds(r, places, pick));
+        r.kind == self.kind && !is_elsewhere(r) && automaton::all_held(r, held)
     }
 
     pub const fn kind(&self) -> Kind {
@@ -141,10 +142,12 @@ impl Pattern {
 
 /// The two sets may share a name.
 pub fn may_overlap(a: &Resource, b: &Resource, places: &Places) -> bool {
-    a.kind == b.kind
-        && automaton::picks(b).is_none_or(|picks| {
-            (0..picks).any(|pick| collected(b, places, pick, |b| b.is_none_or(|b| b.meets(a, places))))
-        })
+    let lost = is_elsewhere(a) || is_elsewhere(b);
+    let shared = |picks| {
+        let meets = |b: Option<&Machine<'_>>| b.is_none_or(|b| b.meets(a, places));
+        (0..picks).any(|pick| collected(b, places, pick, meets))
+    };
+    a.kind == b.kind && (lost || automaton::picks(b).is_none_or(shared))
 }
 
 /// Every name of `inner` provably lies in `outer`.
@@ -156,7 +159,14 @@ pub fn surely_within(inner: &Resource, outer: &Resource, places: &Places) -> boo
             })
         })
     };
-    inner == outer || (inner.kind == outer.kind && automaton::all_held(inner, within))
+    let placed = !is_elsewhere(inner) && !is_elsewhere(outer);
+    inner == outer || (placed && inner.kind == outer.kind && automaton::all_held(inner, within))
+}
+
+/// A path with a `..` in it is not canonical: it does not lie where its letters say, so it may be anywhere.
+pub fn is_elsewhere(r: &Resource) -> bool {
+    let (Extent::One(text) | Extent::Subtree(text) | Extent::Glob(text)) = &r.extent else { return false };
+    r.kind == Kind::Path && text.contains("..") && text.split('/').any(|segment| segment == "..")
 }
 
 /// The kind, whether it was written, and the glob.
