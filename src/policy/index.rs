@@ -7,7 +7,7 @@
 //! What never lives here: meaning. Whether a rule speaks is decided in `eval`.
 
 use super::{
-    eval::{Check, Test},
+    check::{Check, Test},
     lang::ast::VerbClass,
     pattern::{Ends, Pattern, is_elsewhere},
 };

@@ -3,7 +3,8 @@
 //! What never lives here: which rules are in force (the library says), and what they mean for an action (`audit`).
 
 use super::{
-    eval::{Check, Named, Reading, Scene, Test, Truth, tool_name},
+    check::{Check, Named, Test, tool_name},
+    eval::{Reading, Scene, Truth},
     index::Index,
     lang::ast::{Compare, Consequence, Operand, Rule, Target, Window},
     pattern::Pattern,
