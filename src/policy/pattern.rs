@@ -19,9 +19,13 @@ use crate::domain::{Extent, Kind, Places, Resource};
 
 mod automaton;
 mod letters;
+mod plain;
+mod steps;
 
-use automaton::{Machine, Step, Steps, collected};
-use letters::{Written, readable};
+use automaton::{Machine, all_held, collected};
+use letters::{Base, readable};
+use plain::Head;
+use steps::{Step, Steps, picks};
 
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,8 +56,10 @@ pub struct Pattern {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Program {
-    base: letters::Base,
+    base: Base,
     steps: Vec<Step>,
+    /// Of a path pattern.
+    head: Option<Head>,
 }
 
 impl Pattern {
@@ -71,13 +77,14 @@ impl Pattern {
         let set = Resource { kind, extent: Extent::Glob(glob) };
         let mut programs = Vec::with_capacity(picks as usize);
         for pick in 0..picks {
-            let steps = Steps::of(&set, places, pick, Written::InRule);
+            let steps = Steps::of_pattern(&set, places, pick);
             let base = steps.base();
             let steps: Vec<Step> = steps.collect();
             if kind == Kind::Path && climbs(&steps) {
                 return Err(PatternError::Parent(text.to_owned()));
             }
-            let program = Program { base, steps };
+            let head = (kind == Kind::Path).then(|| Head::of(&steps, base, places));
+            let program = Program { base, steps, head };
             if !programs.contains(&program) {
                 programs.push(program);
             }
@@ -94,28 +101,43 @@ impl Pattern {
 
     /// The operand set *may* intersect the pattern: what restrictions go by.
     pub fn meets(&self, r: &Resource, places: &Places) -> bool {
-        r.kind == self.kind && self.machines().any(|machine| machine.meets(r, places))
+        r.kind == self.kind
+            && self.programs.iter().any(|program| {
+                program.quick(r, places, true).unwrap_or_else(|| self.machine(program).meets(r, places))
+            })
     }
 
     /// The operand set is *provably* contained in the pattern: what exceptions, grants and `not` go by.
     pub fn holds(&self, r: &Resource, places: &Places) -> bool {
-        r.kind == self.kind && automaton::all_held(r, |pick| self.machines().any(|m| m.holds(r, places, pick)))
+        let held = |program: &Program, pick| {
+            program.quick(r, places, false).unwrap_or_else(|| self.machine(program).holds(r, places, pick))
+        };
+        r.kind == self.kind && all_held(r, |pick| self.programs.iter().any(|program| held(program, pick)))
     }
 
     /// The two patterns may share a name.
     pub fn overlaps(&self, other: &Pattern) -> bool {
-        self.machines().any(|ours| other.machines().any(|theirs| ours.overlaps(&theirs)))
+        self.programs.iter().any(|program| {
+            let ours = self.machine(program);
+            other.programs.iter().any(|program| ours.overlaps(&other.machine(program)))
+        })
     }
 
-    fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
-        self.programs.iter().map(|p| Machine::new(&p.steps, &self.text, self.kind, p.base))
+    fn machine<'a>(&'a self, program: &'a Program) -> Machine<'a> {
+        Machine::new(&program.steps, &self.text, self.kind, program.base)
+    }
+}
+
+impl Program {
+    fn quick(&self, operand: &Resource, places: &Places, wide: bool) -> Option<bool> {
+        self.head.as_ref().and_then(|head| head.answers(operand, places, wide))
     }
 }
 
 /// The two sets may share a name.
 pub fn may_overlap(a: &Resource, b: &Resource, places: &Places) -> bool {
     a.kind == b.kind
-        && automaton::picks(b).is_none_or(|picks| {
+        && picks(b).is_none_or(|picks| {
             (0..picks).any(|pick| collected(b, places, pick, |b| b.is_none_or(|b| b.meets(a, places))))
         })
 }
@@ -123,13 +145,13 @@ pub fn may_overlap(a: &Resource, b: &Resource, places: &Places) -> bool {
 /// Every name of `inner` provably lies in `outer`.
 pub fn surely_within(inner: &Resource, outer: &Resource, places: &Places) -> bool {
     let within = |pick| {
-        automaton::picks(outer).is_some_and(|picks| {
+        picks(outer).is_some_and(|picks| {
             (0..picks).any(|p| {
                 collected(outer, places, p, |outer| outer.is_some_and(|outer| outer.holds(inner, places, pick)))
             })
         })
     };
-    inner == outer || (inner.kind == outer.kind && automaton::all_held(inner, within))
+    inner == outer || (inner.kind == outer.kind && all_held(inner, within))
 }
 
 /// The kind, whether it was written, and the glob.
