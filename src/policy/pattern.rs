@@ -19,9 +19,13 @@ use crate::domain::{Extent, Kind, Places, Resource};
 
 mod automaton;
 mod letters;
+mod plain;
+mod steps;
 
-use automaton::{Machine, Step, Steps, collected};
-use letters::{Written, readable};
+use automaton::{Machine, all_held, collected};
+use letters::{Base, readable};
+use plain::Head;
+use steps::{Step, Steps, picks};
 
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,8 +65,10 @@ pub struct Ends {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Program {
-    base: letters::Base,
+    base: Base,
     steps: Vec<Step>,
+    /// Of a path pattern.
+    head: Option<Head>,
 }
 
 impl Pattern {
@@ -80,13 +86,14 @@ impl Pattern {
         let set = Resource { kind, extent: Extent::Glob(glob) };
         let mut programs = Vec::with_capacity(picks as usize);
         for pick in 0..picks {
-            let steps = Steps::of(&set, places, pick, Written::InRule);
+            let steps = Steps::of_pattern(&set, places, pick);
             let base = steps.base();
             let steps: Vec<Step> = steps.collect();
             if kind == Kind::Path && climbs(&steps) {
                 return Err(PatternError::Parent(text.to_owned()));
             }
-            let program = Program { base, steps };
+            let head = (kind == Kind::Path).then(|| Head::of(&steps, base, places));
+            let program = Program { base, steps, head };
             if !programs.contains(&program) {
                 programs.push(program);
             }
@@ -103,13 +110,21 @@ impl Pattern {
 
     /// The operand set *may* intersect the pattern: what restrictions go by.
     pub fn meets(&self, r: &Resource, places: &Places) -> bool {
-        r.kind == self.kind && (is_elsewhere(r) || self.machines().any(|machine| machine.meets(r, places)))
+        r.kind == self.kind
+            && (is_elsewhere(r)
+                || self.programs.iter().any(|program| {
+                    program.quick(r, places, true).unwrap_or_else(|| self.machine(program).meets(r, places))
+                }))
     }
 
     /// The operand set is *provably* contained in the pattern: what exceptions, grants and `not` go by.
     pub fn holds(&self, r: &Resource, places: &Places) -> bool {
-        let held = |pick| self.machines().any(|m| m.holds(r, places, pick));
-        r.kind == self.kind && !is_elsewhere(r) && automaton::all_held(r, held)
+        let held = |program: &Program, pick| {
+            program.quick(r, places, false).unwrap_or_else(|| self.machine(program).holds(r, places, pick))
+        };
+        r.kind == self.kind
+            && !is_elsewhere(r)
+            && all_held(r, |pick| self.programs.iter().any(|program| held(program, pick)))
     }
 
     pub const fn kind(&self) -> Kind {
@@ -132,11 +147,20 @@ impl Pattern {
 
     /// The two patterns may share a name.
     pub fn overlaps(&self, other: &Pattern) -> bool {
-        self.machines().any(|ours| other.machines().any(|theirs| ours.overlaps(&theirs)))
+        self.programs.iter().any(|program| {
+            let ours = self.machine(program);
+            other.programs.iter().any(|program| ours.overlaps(&other.machine(program)))
+        })
     }
 
-    fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
-        self.programs.iter().map(|p| Machine::new(&p.steps, &self.text, self.kind, p.base))
+    fn machine<'a>(&'a self, program: &'a Program) -> Machine<'a> {
+        Machine::new(&program.steps, &self.text, self.kind, program.base)
+    }
+}
+
+impl Program {
+    fn quick(&self, operand: &Resource, places: &Places, wide: bool) -> Option<bool> {
+        self.head.as_ref().and_then(|head| head.answers(operand, places, wide))
     }
 }
 
@@ -147,20 +171,20 @@ pub fn may_overlap(a: &Resource, b: &Resource, places: &Places) -> bool {
         let meets = |b: Option<&Machine<'_>>| b.is_none_or(|b| b.meets(a, places));
         (0..picks).any(|pick| collected(b, places, pick, meets))
     };
-    a.kind == b.kind && (lost || automaton::picks(b).is_none_or(shared))
+    a.kind == b.kind && (lost || picks(b).is_none_or(shared))
 }
 
 /// Every name of `inner` provably lies in `outer`.
 pub fn surely_within(inner: &Resource, outer: &Resource, places: &Places) -> bool {
     let within = |pick| {
-        automaton::picks(outer).is_some_and(|picks| {
+        picks(outer).is_some_and(|picks| {
             (0..picks).any(|p| {
                 collected(outer, places, p, |outer| outer.is_some_and(|outer| outer.holds(inner, places, pick)))
             })
         })
     };
     let placed = !is_elsewhere(inner) && !is_elsewhere(outer);
-    inner == outer || (placed && inner.kind == outer.kind && automaton::all_held(inner, within))
+    inner == outer || (placed && inner.kind == outer.kind && all_held(inner, within))
 }
 
 /// A path with a `..` in it is not canonical: it does not lie where its letters say, so it may be anywhere.
