@@ -21,7 +21,7 @@ fn main() {
             call("fs_read", Effect::new(Verb::Read, Resource::path("src/lib/main.rs"))),
         ),
         (
-            "a delete that a rule forbids",
+            "a delete that no rule meets",
             call("fs_delete", Effect::new(Verb::Delete, Resource::path("area7/part7/x"))),
         ),
         (
