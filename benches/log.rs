@@ -1,5 +1,11 @@
 //! What the log costs: appending one event, opening and verifying a long log, looking for secrets in an event.
 
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a bench that cannot go on stops where it stands"
+)]
+
 use std::{fs, hint::black_box, path::Path, time::Instant};
 use weal::{
     domain::{Digest, Event, Moment, Outcome, ProposalId, Seq, SessionId, Span, Status, Stream, Turn},

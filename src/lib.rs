@@ -25,7 +25,6 @@ pub mod session;
 
 pub mod ports;
 
-#[expect(clippy::disallowed_methods, reason = "a room with a door to the world")]
 pub mod agent;
 #[expect(clippy::disallowed_methods, reason = "a room with a door to the world")]
 pub mod app;

@@ -2,8 +2,8 @@
 //! their own (`model`, `tools`, `store`); pure rooms know none of this.
 
 use crate::domain::{
-    Digest, Event, Facts, Moment, Outcome, Prompt, ProposalId, Query, Record, Reply, Seq, SessionId, Stream,
-    ToolSpec, event::Sandbox,
+    Digest, Facts, Moment, Outcome, Prompt, ProposalId, Query, Record, Reply, Seq, SessionId, Stream, ToolSpec,
+    event::Sandbox,
 };
 use crate::policy::clearance::Clearance;
 use futures::future::BoxFuture;
@@ -69,6 +69,8 @@ pub trait Tools: Send + Sync {
     /// Runs the action in `clearance`. Facts are checked again first; on drift nothing runs and the outcome is
     /// `Failed` with the reason. Ends soon after `cancel`, with whatever it started ended too.
     fn execute<'a>(&'a self, clearance: Clearance, cancel: CancellationToken) -> BoxFuture<'a, Outcome>;
+    /// The whole output of an execution whose outcome holds only its two ends, once.
+    fn take_body(&self, proposal: ProposalId) -> Option<Vec<u8>>;
 }
 
 /// Reads facts: in-process or by fixed read-only commands, capped in time and size, without network.
@@ -77,12 +79,7 @@ pub trait World: Send + Sync {
     fn read(&self, queries: &[Query]) -> Facts;
 }
 
-/// One event to append, and where.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    pub stream: Stream,
-    pub event: Event,
-}
+pub use crate::domain::event::Entry;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {

@@ -68,8 +68,10 @@ pub struct Action {
 }
 
 impl Action {
-    /// What an approval is bound to: the call, what it was understood to do, and the facts behind it.
+    /// What an approval is bound to: the call, what it was understood to do, and the facts behind it. How reversible
+    /// an effect is stays out: a backup made for an approved deletion must not void the approval.
     pub fn digest(&self) -> Digest {
-        Digest::of_json(self)
+        let effects: Vec<_> = self.effects.iter().map(|e| (e.verb, &e.resource, e.certainty)).collect();
+        Digest::of_json(&(&self.call, effects, &self.programs, self.facts))
     }
 }

@@ -155,6 +155,25 @@ pub struct Constraint {
 }
 
 impl Constraint {
+    /// What a statement becomes when it is taken in.
+    pub fn of(id: RuleId, statement: Statement, source: Source, state: ConstraintState) -> Self {
+        Constraint {
+            id,
+            kind: statement.kind,
+            quote: statement.quote,
+            turn: statement.turn,
+            span: statement.span,
+            source,
+            scope: statement.scope,
+            rule: statement.rule,
+            note: statement.note,
+            confidence: statement.confidence,
+            state,
+            expires: None,
+            once: None,
+        }
+    }
+
     pub fn is_active(&self) -> bool {
         self.state == ConstraintState::Active
     }

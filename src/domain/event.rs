@@ -182,6 +182,10 @@ pub enum Event {
         turn: Turn,
         error: String,
     },
+    /// The person wants an answer to what is there already.
+    ReplyOwed {
+        why: String,
+    },
 
     ActionProposed {
         proposal: Proposal,
@@ -287,6 +291,7 @@ impl Event {
             Event::ModelCalled { .. } => "model_called",
             Event::ModelReplied { .. } => "model_replied",
             Event::ModelFailed { .. } => "model_failed",
+            Event::ReplyOwed { .. } => "reply_owed",
             Event::ActionProposed { .. } => "action_proposed",
             Event::FactsRead { .. } => "facts_read",
             Event::ActionUnderstood { .. } => "action_understood",
@@ -338,5 +343,12 @@ pub struct Record {
     pub seq: Seq,
     pub stream: Stream,
     pub at: Moment,
+    pub event: Event,
+}
+
+/// One event to append, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub stream: Stream,
     pub event: Event,
 }

@@ -122,6 +122,7 @@ pub enum Fact {
         /// Paths (relative to the root) with changes that no commit holds.
         #[serde(default)]
         dirty: Vec<String>,
+        /// What git does not track, ignored files included.
         #[serde(default)]
         untracked: Vec<String>,
         #[serde(default)]

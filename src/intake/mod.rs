@@ -1,4 +1,11 @@
 //! The customs house: foreign text (user turns, tool calls, shell, paths) to nouns of `domain`. Pure: what it needs to
 //! know of the world it asks for as queries.
 
+pub mod actions;
+pub mod intents;
+pub mod labels;
+pub mod paths;
+pub mod request;
 pub mod secrets;
+mod shell;
+pub mod statements;

@@ -5,17 +5,29 @@
 //! to whoever has the key as well and can guess.
 
 use crate::domain::{Digest, Event};
-use regex::bytes::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::bytes::{Captures, Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::Value;
-use std::{borrow::Cow, ops::Range, sync::LazyLock};
+use std::{
+    borrow::Cow,
+    ops::Range,
+    sync::{LazyLock, OnceLock},
+};
 
 /// A secret that was taken out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Found {
     pub label: String,
     /// What stands in its place: `[secret:label:1a2b3c4d]`.
     pub mark: String,
+    /// The secret itself; never shown, not even while debugging.
+    pub text: String,
+}
+
+impl std::fmt::Debug for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Found").field("label", &self.label).field("mark", &self.mark).finish_non_exhaustive()
+    }
 }
 
 /// An event that held a secret does not read as an event without it; it must not be written.
@@ -48,18 +60,19 @@ pub fn redact_value(value: &mut Value, key: &[u8; 32]) -> Vec<Found> {
     founds
 }
 
-/// The event without its secrets: itself, where it has none.
-pub fn redact_event<'a>(event: &'a Event, key: &[u8; 32]) -> Result<Cow<'a, Event>, Unredactable> {
+/// The event without its secrets (itself, where it has none) and what was taken out.
+pub fn redact_event<'a>(event: &'a Event, key: &[u8; 32]) -> Result<(Cow<'a, Event>, Vec<Found>), Unredactable> {
     let fault = |_| Unredactable(event.name());
     let json = serde_json::to_string(event).map_err(fault)?;
     if !DETECTOR.sign.is_match(json.as_bytes()) {
-        return Ok(Cow::Borrowed(event));
+        return Ok((Cow::Borrowed(event), Vec::new()));
     }
     let mut value: Value = serde_json::from_str(&json).map_err(fault)?;
-    if redact_value(&mut value, key).is_empty() {
-        return Ok(Cow::Borrowed(event));
+    let found = redact_value(&mut value, key);
+    if found.is_empty() {
+        return Ok((Cow::Borrowed(event), found));
     }
-    serde_json::from_value(value).map(Cow::Owned).map_err(fault)
+    Ok((Cow::Owned(serde_json::from_value(value).map_err(fault)?), found))
 }
 
 /// `assets/secrets.toml`.
@@ -93,40 +106,44 @@ struct Shape {
     yes: Vec<String>,
     #[cfg_attr(not(test), expect(dead_code, reason = "an example for the test"))]
     no: Vec<String>,
+    #[serde(skip)]
+    exact: OnceLock<Regex>,
+}
+
+impl Shape {
+    /// Made when the first sign of any secret is seen: most starts of the program need not pay for it.
+    fn exact(&self) -> &Regex {
+        #[expect(clippy::expect_used, reason = "shipped data, loaded by a test")]
+        self.exact.get_or_init(|| ascii(&self.matches).expect("`match` in assets/secrets.toml is an expression"))
+    }
 }
 
 struct Detector {
-    /// Any needle at all: what nearly every event fails at.
+    /// Any needle at all: what nearly every text fails at.
     sign: Regex,
-    set: RegexSet,
-    shapes: Vec<(Regex, Shape)>,
     placeholder: Regex,
     name: Regex,
     /// A mark of ours.
     mark: Regex,
+    shapes: Vec<Shape>,
 }
 
 static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "shipped data, loaded by a test")]
-    Detector::load(include_str!("../../assets/secrets.toml")).expect("assets/secrets.toml is well-formed")
+    Detector::load().expect("assets/secrets.toml is well-formed")
 });
 
 impl Detector {
-    fn load(text: &str) -> Result<Detector, Box<dyn std::error::Error>> {
-        let sheet: Sheet = toml::from_str(text)?;
+    fn load() -> Result<Detector, Box<dyn std::error::Error>> {
+        let sheet: Sheet = toml::from_str(include_str!("../../assets/secrets.toml"))?;
         let mut needles: Vec<&str> = sheet.secret.iter().map(|shape| shape.needle.as_str()).collect();
         needles.push(&sheet.name_needle);
-        let sign = ascii(&format!("(?i){}", needles.join("|")))?;
-        let patterns = sheet.secret.iter().map(|shape| shape.matches.as_str());
-        let set = RegexSetBuilder::new(patterns).unicode(false).build()?;
-        let shaped = |shape: Shape| Ok::<_, regex::Error>((ascii(&shape.matches)?, shape));
         Ok(Detector {
-            sign,
-            set,
-            shapes: sheet.secret.into_iter().map(shaped).collect::<Result<_, _>>()?,
+            sign: ascii(&format!("(?i){}", needles.join("|")))?,
             placeholder: ascii(&sheet.placeholder)?,
             name: ascii(&sheet.name)?,
             mark: ascii(r"\[secret:[a-z0-9-]+:[0-9a-f]{8}\]")?,
+            shapes: sheet.secret,
         })
     }
 
@@ -138,9 +155,8 @@ impl Detector {
         let mut all: Vec<(Range<usize>, &str)> = Vec::new();
         let marks: Vec<Range<usize>> = self.mark.find_iter(text.as_bytes()).map(|m| m.range()).collect();
         let meets = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
-        let hits = self.set.matches(text.as_bytes());
-        for (regex, shape) in hits.iter().filter_map(|i| self.shapes.get(i)) {
-            for range in regex.captures_iter(text.as_bytes()).filter_map(|found| secret_of(&found)) {
+        for shape in &self.shapes {
+            for range in shape.exact().captures_iter(text.as_bytes()).filter_map(|found| secret_of(&found)) {
                 let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
                 let secret = text.get(range.clone()).unwrap_or_default();
                 if self.is_secret(shape, secret) && !marks.iter().any(|mark| meets(mark, &range)) {
@@ -148,15 +164,16 @@ impl Detector {
                 }
             }
         }
-        // Of two that meet the one that begins first stands, the longer one of those, the earlier shape of those.
+        // What meets becomes one, under the label of the one that begins first (the longer of those, the earlier shape).
         all.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-        let mut end = 0;
-        all.retain(|(range, _)| {
-            let apart = range.start >= end;
-            end = end.max(range.end);
-            apart
-        });
-        all
+        let mut apart: Vec<(Range<usize>, &str)> = Vec::new();
+        for (range, label) in all {
+            match apart.last_mut() {
+                Some((last, _)) if range.start < last.end => last.end = last.end.max(range.end),
+                Some(_) | None => apart.push((range, label)),
+            }
+        }
+        apart
     }
 
     fn is_secret(&self, shape: &Shape, text: &str) -> bool {
@@ -168,7 +185,7 @@ impl Detector {
 
     fn found(&self, label: &str, secret: &str, key: &[u8; 32]) -> Found {
         let digest = Digest::of_parts([b"weal secret".as_slice(), key, secret.as_bytes()]).short();
-        Found { label: label.to_owned(), mark: format!("[secret:{label}:{digest}]") }
+        Found { label: label.to_owned(), mark: format!("[secret:{label}:{digest}]"), text: secret.to_owned() }
     }
 
     fn walk(&self, value: &mut Value, key: &[u8; 32], founds: &mut Vec<Found>) {
@@ -320,6 +337,14 @@ mod tests {
         assert_ne!(redact("password=hunter2", &[8; 32]).0, redact("password=hunter2", &KEY).0);
     }
 
+    #[test]
+    fn secrets_that_overlap_go_as_one() {
+        let (text, founds) = redact("password=abc1://x:tail-of-it@y", &KEY);
+        assert_eq!((text, founds.len()), (format!("password={}", founds[0].mark), 1));
+        let (text, _) = redact("https://ann:pass_pwd=1@host/x", &KEY);
+        assert!(text.starts_with("https://ann:[secret:url-password:") && !text.contains("_pwd"), "{text}");
+    }
+
     /// Digests, ids and names are no secrets, whatever they stand beside.
     #[test]
     fn hashes_ids_and_names_stay() {
@@ -363,11 +388,11 @@ mod tests {
                 by: Proposer::Person,
             },
         };
-        let clean = redact_event(&event, &KEY).unwrap();
+        let clean = redact_event(&event, &KEY).unwrap().0;
         let text = serde_json::to_string(&clean).unwrap();
         assert!(!text.contains(&token) && !text.contains("0a1b2c3d4e5f") && !text.contains("tulips"), "{text}");
         assert!(text.contains("${API_KEY}") && text.contains("[secret:argument:") && text.contains("3.25"), "{text}");
-        assert_eq!(redact_event(&clean, &KEY).unwrap().as_ref(), clean.as_ref());
+        assert_eq!(redact_event(&clean, &KEY).unwrap().0.as_ref(), clean.as_ref());
     }
 
     #[test]
@@ -378,7 +403,7 @@ mod tests {
             (Query::Path("password=hunter2".into()), Fact::Unavailable { why: "no such file".into() }),
         ];
         let event = Event::FactsRead { proposal: ProposalId(1), facts: Facts(facts.into_iter().collect()) };
-        let clean = serde_json::to_string(&redact_event(&event, &KEY).unwrap()).unwrap();
+        let clean = serde_json::to_string(&redact_event(&event, &KEY).unwrap().0).unwrap();
         assert!(
             !clean.contains("plainwords") && !clean.contains("hunter2") && clean.contains("/usr/bin/vi"),
             "{clean}"
@@ -401,7 +426,7 @@ mod tests {
                 at: Default::default(),
             },
         ] {
-            assert!(matches!(redact_event(&event, &KEY), Ok(Cow::Borrowed(_))), "{event:?}");
+            assert!(matches!(redact_event(&event, &KEY), Ok((Cow::Borrowed(_), _))), "{event:?}");
         }
     }
 
@@ -420,7 +445,7 @@ mod tests {
             prop_assert!(!founds.is_empty() && (secret.len() < 6 || !clean.contains(secret)), "{}", text);
             prop_assert_eq!(redact(&clean, &KEY).0, clean.clone());
             let event = Event::UserSaid { turn: Turn(1), text, pasted: vec![Span::default()] };
-            match redact_event(&event, &KEY).unwrap().as_ref() {
+            match redact_event(&event, &KEY).unwrap().0.as_ref() {
                 Event::UserSaid { text, .. } => prop_assert_eq!(text, &clean),
                 other => prop_assert!(false, "{:?}", other),
             }

@@ -13,7 +13,7 @@ use super::{
     grant, latch,
     law::{Duty, Law, Restriction},
 };
-use crate::domain::{Action, Audit, Decision, Demand, Digest, Effect, Finding, Plan, RawCall, RuleId};
+use crate::domain::{Action, Audit, Decision, Demand, Digest, Effect, Finding, Plan, RawCall, RuleId, Verb};
 
 /// How many doubtful rules are named for one opaque effect. More are cut off: they all ask the same question, and
 /// whatever answers one of them answers all.
@@ -52,7 +52,7 @@ impl<'a> Trial<'a> {
         for group in self.hits().chunk_by(|a, b| a.rule == b.rule) {
             self.judge(group, &mut findings, &mut plan);
         }
-        findings.extend(latch::questions(self.case));
+        findings.extend(latch::questions(self.case, &findings));
         for finding in &mut findings {
             if let Some(grant) = grant::discharging(self, finding) {
                 finding.granted = Some(grant);
@@ -90,10 +90,14 @@ impl<'a> Trial<'a> {
     /// An opaque effect may be anything, so every rule is asked; of those in doubt only the first few count.
     fn opaque_hits(&self, at: usize, scene: &Scene<'_>, hits: &mut Vec<Hit>) {
         let mut doubts = 0;
-        for rule in 0..self.law.restrictions.len() {
+        for (rule, restriction) in self.law.restrictions.iter().enumerate() {
+            let settled = doubts == MOST_DOUBTS;
+            if settled && restriction.doubtful && scene.effect.verb == Verb::Unknown {
+                continue;
+            }
             let Some(hit) = self.hit(rule, at, scene) else { continue };
             if hit.truth == Truth::Unknown {
-                if doubts == MOST_DOUBTS {
+                if settled {
                     continue;
                 }
                 doubts += usize::from(hit.lifted.is_none());

@@ -3,6 +3,9 @@
 use crate::domain::{Action, Done, Grant, LatchState, Moment, Scalar};
 use std::collections::BTreeMap;
 
+/// The variable that every law may use without declaring it: `"yes"` while the latch is engaged, else `"no"`.
+pub const LATCHED: &str = "latched";
+
 /// One action in its circumstances.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {

@@ -28,6 +28,8 @@
 //! ```
 
 use crate::domain::{Action, Audit, Decision, Digest, Facts, ProposalId};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// One execution of one action, exactly as it was audited.
 #[derive(Debug)]
@@ -44,6 +46,13 @@ impl Clearance {
         (same && audit.decision == Decision::Allow).then_some(Clearance { proposal, action, facts })
     }
 
+    /// The same pass with each placeholder of a secret in its arguments filled in from `secrets`: such text is never
+    /// written down, so it is put back only here. The error names a placeholder that nobody can fill.
+    pub fn reveal(mut self, secrets: &BTreeMap<String, String>) -> Result<Clearance, String> {
+        fill(&mut self.action.call.args, secrets)?;
+        Ok(self)
+    }
+
     pub const fn proposal(&self) -> ProposalId {
         self.proposal
     }
@@ -57,5 +66,23 @@ impl Clearance {
     /// What is written down as the intent.
     pub fn digest(&self) -> Digest {
         Digest::of_json(&(self.proposal, self.action.digest()))
+    }
+}
+
+/// How every placeholder of a secret begins.
+const PLACEHOLDER: &str = "[secret:";
+
+fn fill(value: &mut Value, secrets: &BTreeMap<String, String>) -> Result<(), String> {
+    match value {
+        Value::String(text) if text.contains(PLACEHOLDER) => {
+            for (placeholder, secret) in secrets {
+                *text = text.replace(placeholder.as_str(), secret);
+            }
+            let lost = text.find(PLACEHOLDER).and_then(|at| text.get(at..));
+            lost.map_or(Ok(()), |rest| Err(rest.split_inclusive(']').next().unwrap_or(rest).to_owned()))
+        }
+        Value::Array(items) => items.iter_mut().try_for_each(|v| fill(v, secrets)),
+        Value::Object(fields) => fields.values_mut().try_for_each(|v| fill(v, secrets)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
 }

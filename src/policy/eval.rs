@@ -5,9 +5,9 @@
 //! a restriction speak and an exception keep silent. Nothing here errs: what cannot be told is [`Truth::Unknown`].
 
 use super::{
-    case::Case,
-    lang::ast::{Compare, Guard, Operand, Predicate, VerbClass},
-    pattern::Pattern,
+    case::{Case, LATCHED},
+    check::{Check, Left, Named, Test},
+    lang::ast::{Compare, Operand, VerbClass},
 };
 use crate::domain::{Action, Done, Effect, Extent, Places, Resource, Scalar, Verb};
 use serde_json::Value;
@@ -55,52 +55,6 @@ impl Reading {
     }
 }
 
-/// A pattern with the text it was written as.
-#[derive(Debug, Clone)]
-pub struct Named {
-    pub text: String,
-    pub pattern: Pattern,
-}
-
-/// The left side of a comparison.
-#[derive(Debug, Clone)]
-pub enum Left {
-    Arg(String),
-    Variable(String),
-    TurnOfTask,
-}
-
-/// A predicate, compiled.
-#[derive(Debug, Clone)]
-pub enum Test {
-    Intent(String),
-    DataScope(String),
-    Tool(String),
-    Compare {
-        left: Left,
-        compare: Compare,
-        right: Operand,
-    },
-    Effect(VerbClass),
-    Resource(Named),
-    Recipient(Named),
-    Reversible,
-    Requested,
-    /// What could not be compiled, and why. Never known, so a restriction that holds it asks and an exception that
-    /// holds it lifts nothing.
-    Broken(String),
-}
-
-/// A guard, compiled.
-#[derive(Debug, Clone)]
-pub enum Check {
-    Always,
-    Is(Test),
-    Not(Box<Check>),
-    All(Vec<Check>),
-    AnyOf(Vec<Check>),
-}
-
 /// One effect and what may be known around it.
 #[derive(Debug, Clone, Copy)]
 pub struct Scene<'a> {
@@ -124,41 +78,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// `domain.verb` is read as `domain_verb`.
-pub fn tool_name(text: &str) -> String {
-    text.replacen('.', "_", 1)
-}
-
 impl Check {
-    /// Compiles a guard; what cannot be compiled becomes [`Test::Broken`] and is reported to `broken`.
-    pub fn compile(guard: &Guard, places: &Places, variables: &[&str], broken: &mut Vec<String>) -> Check {
-        let mut parts = |guards: &[Guard]| -> Vec<Check> {
-            guards.iter().map(|g| Check::compile(g, places, variables, broken)).collect()
-        };
-        match guard {
-            Guard::Always => Check::Always,
-            Guard::Is(predicate) => Check::Is(Test::compile(predicate, places, variables, broken)),
-            Guard::Not(inner) => Check::Not(Box::new(Check::compile(inner, places, variables, broken))),
-            Guard::All(guards) => Check::all(parts(guards)),
-            Guard::AnyOf(guards) => Check::AnyOf(parts(guards)),
-        }
-    }
-
-    /// A conjunction with the cheap tests first; the order has no meaning.
-    pub fn all(mut parts: Vec<Check>) -> Check {
-        parts.sort_by_key(Check::cost);
-        Check::All(parts)
-    }
-
-    fn cost(&self) -> u8 {
-        match self {
-            Check::Always => 0,
-            Check::Is(test) => test.cost(),
-            Check::Not(inner) => inner.cost(),
-            Check::All(parts) | Check::AnyOf(parts) => parts.iter().map(Check::cost).max().unwrap_or(0),
-        }
-    }
-
     pub fn truth(&self, scene: &Scene<'_>, reading: Reading) -> Truth {
         match self {
             Check::Always => Truth::True,
@@ -234,23 +154,7 @@ impl Check {
     }
 }
 
-impl Operand {
-    fn variable(&self) -> Option<&str> {
-        match self {
-            Operand::Name(name) => Some(name),
-            Operand::Number(_) | Operand::Text(_) => None,
-        }
-    }
-}
-
 impl Left {
-    fn variable(&self) -> Option<&str> {
-        match self {
-            Left::Variable(name) => Some(name),
-            Left::Arg(_) | Left::TurnOfTask => None,
-        }
-    }
-
     fn doubt(&self, scene: &Scene<'_>) -> String {
         match (self, scene.present) {
             (Left::Variable(name), Some((case, _))) if !case.variables.contains_key(name) => {
@@ -265,7 +169,7 @@ impl Left {
     fn value<'a>(&self, case: &'a Case<'_>) -> Given<'a> {
         match self {
             Left::Arg(name) => argument(case.action, name).map_or(Given::Missing, Given::of_json),
-            Left::Variable(name) => case.variables.get(name).map_or(Given::Odd, Given::of_scalar),
+            Left::Variable(name) => Given::of_variable(name, case),
             Left::TurnOfTask => Given::Number(f64::from(case.task_turn)),
         }
     }
@@ -300,11 +204,13 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn of_scalar(value: &'a Scalar) -> Self {
-        match value {
-            Scalar::Bool(b) => Given::Bool(*b),
-            Scalar::Number(n) => Given::Number(*n),
-            Scalar::Text(t) => Given::Text(t),
+    fn of_variable(name: &str, case: &'a Case<'_>) -> Self {
+        match case.variables.get(name) {
+            _ if name == LATCHED => Given::Text(if case.latch.is_some() { "yes" } else { "no" }),
+            Some(Scalar::Bool(b)) => Given::Bool(*b),
+            Some(Scalar::Number(n)) => Given::Number(*n),
+            Some(Scalar::Text(t)) => Given::Text(t),
+            None => Given::Odd,
         }
     }
 }
@@ -313,7 +219,7 @@ fn compare(left: Given<'_>, how: Compare, right: &Operand, case: &Case<'_>) -> T
     let right = match right {
         Operand::Number(n) => Given::Number(*n),
         Operand::Text(t) => Given::Text(t),
-        Operand::Name(name) => case.variables.get(name).map_or(Given::Odd, Given::of_scalar),
+        Operand::Name(name) => Given::of_variable(name, case),
     };
     match (left, right) {
         (Given::Missing, _) => Truth::False,
@@ -351,58 +257,6 @@ impl Compare {
 }
 
 impl Test {
-    fn compile(predicate: &Predicate, places: &Places, variables: &[&str], broken: &mut Vec<String>) -> Test {
-        let named =
-            |text: &String, wrap: fn(Named) -> Test, broken: &mut Vec<String>| match Pattern::compile(text, places) {
-                Ok(pattern) => wrap(Named { text: text.clone(), pattern }),
-                Err(error) => Test::broken(error.to_string(), broken),
-            };
-        match predicate {
-            Predicate::IntentIs(label) => Test::Intent(label.clone()),
-            Predicate::DataScopeIs(label) => Test::DataScope(label.clone()),
-            Predicate::ToolIs(tool) => Test::Tool(tool_name(tool)),
-            Predicate::Arg { name, compare, value } => Test::arg(name, *compare, value, variables, broken),
-            Predicate::Variable { name, compare, value } => {
-                Test::compare(Left::Variable(name.clone()), *compare, value, variables, broken)
-            }
-            Predicate::TurnOfTask { compare, value } => {
-                Test::compare(Left::TurnOfTask, *compare, &Operand::Number(*value), variables, broken)
-            }
-            Predicate::EffectIs(class) => Test::Effect(*class),
-            Predicate::ResourceIn(text) => named(text, Test::Resource, broken),
-            Predicate::RecipientIn(text) => named(text, Test::Recipient, broken),
-            Predicate::Reversible => Test::Reversible,
-            Predicate::Requested => Test::Requested,
-        }
-    }
-
-    pub fn arg(name: &str, compare: Compare, right: &Operand, variables: &[&str], broken: &mut Vec<String>) -> Test {
-        Test::compare(Left::Arg(name.to_owned()), compare, right, variables, broken)
-    }
-
-    fn compare(left: Left, compare: Compare, right: &Operand, variables: &[&str], broken: &mut Vec<String>) -> Test {
-        let names = [left.variable(), right.variable()];
-        let undeclared = names.into_iter().flatten().find(|name| !variables.contains(name));
-        match undeclared.map(|name| format!("nothing provides the variable `{name}`")) {
-            Some(why) => Test::broken(why, broken),
-            None => Test::Compare { left, compare, right: right.clone() },
-        }
-    }
-
-    pub fn broken(why: String, broken: &mut Vec<String>) -> Test {
-        broken.push(why.clone());
-        Test::Broken(why)
-    }
-
-    const fn cost(&self) -> u8 {
-        match self {
-            Test::Effect(_) | Test::Reversible | Test::Requested | Test::Broken(_) => 0,
-            Test::Tool(_) | Test::Intent(_) => 1,
-            Test::Compare { .. } | Test::DataScope(_) => 2,
-            Test::Resource(_) | Test::Recipient(_) => 3,
-        }
-    }
-
     pub fn truth(&self, scene: &Scene<'_>, reading: Reading) -> Truth {
         let effect = scene.effect;
         match self {

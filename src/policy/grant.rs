@@ -293,12 +293,7 @@ pub fn one_shot_exceptions(action: &Action, audit: &Audit, law: &Law) -> Option<
     let rules: BTreeSet<RuleId> = denied().map(|f| f.rule).collect();
     let relaxed = rules.into_iter().map(|relaxes| {
         let effects = denied().filter(|f| f.rule == relaxes).filter_map(|f| action.effects.get(f.effect));
-        let mut guards = distinct(effects.map(|e| exactly(e, law.places())));
-        let guard = match (guards.pop(), guards.is_empty()) {
-            (Some(only), true) => only,
-            (Some(last), false) => Guard::AnyOf(guards.into_iter().chain([last]).collect()),
-            (None, _) => return None,
-        };
+        let guard = Guard::any_of(distinct(effects.map(|e| exactly(e, law.places()))));
         let rule = Rule { guard, then: Consequence::Except(relaxes) };
         (!law.is_hard(relaxes)).then_some(Relaxation { relaxes, rule, once: audit.action })
     });

@@ -7,9 +7,9 @@
 //! What never lives here: meaning. Whether a rule speaks is decided in `eval`.
 
 use super::{
-    eval::{Check, Test},
+    check::{Check, Test},
     lang::ast::VerbClass,
-    pattern::Pattern,
+    pattern::{Ends, Pattern, is_elsewhere},
 };
 use crate::domain::{Effect, Extent, Kind, Places, Resource, Verb, resource::is_glob_char};
 use std::{borrow::Cow, collections::BTreeMap};
@@ -30,10 +30,13 @@ pub struct Index {
     others: BTreeMap<Verb, Vec<Entry>>,
 }
 
+/// Names are filed in small letters: some kinds compare without case, and for the others that costs a few candidates
+/// more.
 #[derive(Debug, Default)]
 struct Names {
     exact: BTreeMap<String, Vec<Entry>>,
-    sets: Vec<Entry>,
+    /// With what the names of the set begin and end with.
+    sets: Vec<(String, String, Entry)>,
 }
 
 /// A node for each directory that a pattern names. The entries of a node are of patterns that lie at or below it.
@@ -53,13 +56,14 @@ impl Index {
             return;
         };
         for key in keys {
-            let at = match key {
-                Key::Tool(tool) => self.tools.entry(tool).or_default(),
-                Key::Path(path) => &mut segments(&path).fold(&mut self.paths, Tree::child).here,
-                Key::Name(kind, name) => self.names.entry(kind).or_default().exact.entry(name).or_default(),
-                Key::Kind(kind) => &mut self.names.entry(kind).or_default().sets,
-            };
-            at.push(entry);
+            match key {
+                Key::Tool(tool) => self.tools.entry(tool).or_default().push(entry),
+                Key::Path(path) => segments(&path).fold(&mut self.paths, Tree::child).here.push(entry),
+                Key::Name(kind, name) => {
+                    self.names.entry(kind).or_default().exact.entry(name).or_default().push(entry);
+                }
+                Key::Set(kind, head, tail) => self.names.entry(kind).or_default().sets.push((head, tail, entry)),
+            }
         }
     }
 
@@ -80,19 +84,24 @@ impl Index {
 
 impl Names {
     fn each(&self, resource: &Resource, give: &mut impl FnMut(&[Entry])) {
-        give(&self.sets);
         match &resource.extent {
             Extent::One(name) => {
-                if let Some(entries) = self.exact.get(lowercase(name).as_ref()) {
-                    give(entries);
+                let name = lowercase(name);
+                self.exact.get(name.as_ref()).into_iter().for_each(|list| give(list));
+                for (head, tail, entry) in &self.sets {
+                    if name.ends_with(tail.as_str()) && name.starts_with(head.as_str()) {
+                        give(std::slice::from_ref(entry));
+                    }
                 }
             }
-            Extent::Subtree(_) | Extent::Glob(_) | Extent::Any => self.exact.values().for_each(|list| give(list)),
+            Extent::Subtree(_) | Extent::Glob(_) | Extent::Any => {
+                self.exact.values().for_each(|list| give(list));
+                self.sets.iter().for_each(|(_, _, entry)| give(std::slice::from_ref(entry)));
+            }
         }
     }
 }
 
-/// Some kinds compare without case; filing all of them without costs a few candidates more.
 fn lowercase(name: &str) -> Cow<'_, str> {
     let plain = name.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase());
     if plain { Cow::Borrowed(name) } else { Cow::Owned(name.chars().flat_map(char::to_lowercase).collect()) }
@@ -105,6 +114,7 @@ impl Tree {
 
     fn each(&self, resource: &Resource, places: &Places, give: &mut impl FnMut(&[Entry])) {
         let (text, whole) = match &resource.extent {
+            _ if is_elsewhere(resource) => return self.all(give),
             Extent::One(name) => (name.as_str(), true),
             Extent::Subtree(name) => (name.as_str(), false),
             Extent::Glob(glob) => (glob_head(glob), false),
@@ -115,9 +125,6 @@ impl Tree {
             _ if text.starts_with('/') => ("", text),
             _ => (places.workspace.as_str(), text),
         };
-        // A name with `..` is not canonical: nothing can be said from its segments.
-        let (base, rest) = if segments(rest).any(|s| s == "..") { ("", "") } else { (base, rest) };
-        let whole = whole && !(base.is_empty() && rest.is_empty());
         let mut node = self;
         give(&node.here);
         for segment in segments(base).chain(segments(rest)) {
@@ -160,9 +167,10 @@ enum Key {
     Tool(String),
     /// The operand shares a name with something at or below this absolute path.
     Path(String),
-    /// The operand has this (lower-case) name, or is a set.
+    /// The operand has this name, or is a set.
     Name(Kind, String),
-    Kind(Kind),
+    /// The operand's name begins and ends so, or it is a set.
+    Set(Kind, String, String),
 }
 
 /// Conditions of which one must hold, and how few effects meet them (more is fewer).
@@ -208,16 +216,16 @@ impl Keys {
     fn of_pattern(pattern: &Pattern) -> Keys {
         let kind = pattern.kind();
         let mut all = Keys { keys: Vec::new(), rarity: usize::MAX };
-        for (head, whole) in pattern.heads() {
+        for Ends { head, tail, closed } in pattern.ends() {
             let (key, rarity) = if kind == Kind::Path {
-                let cut = if whole { head.len() } else { head.rfind('/').unwrap_or(0) };
+                let cut = if closed { head.len() } else { head.rfind('/').unwrap_or(0) };
                 let path = head.get(..cut).unwrap_or_default().to_owned();
                 let depth = segments(&path).count();
                 (Key::Path(path), depth)
-            } else if whole {
+            } else if closed {
                 (Key::Name(kind, lowercase(&head).into_owned()), 50)
             } else {
-                (Key::Kind(kind), 3)
+                (Key::Set(kind, lowercase(&head).into_owned(), lowercase(&tail).into_owned()), 3)
             };
             all.keys.push(key);
             all.rarity = all.rarity.min(rarity);

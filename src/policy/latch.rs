@@ -6,16 +6,21 @@ use crate::domain::{
     Action, Audit, Decision, Demand, Effect, Finding, LatchCause, Places, ProposalId, Reversibility, RuleId, Verb,
 };
 
-/// The name under which the latch's question is cited. No rule of the core schema has this number.
-pub const LATCH: RuleId = RuleId::core(0);
+/// The rule of the core schema that asks while the latch is engaged. The question is asked under its name even by a
+/// law that does not hold it.
+pub const LATCH: RuleId = RuleId::core(12);
 
 /// Lower bound of the hazard estimate above which the latch engages.
 pub const HAZARD_BOUND: f64 = 0.2;
 
-/// While the latch is engaged every effect that cannot be had back is a question.
-pub(super) fn questions(case: &Case<'_>) -> impl Iterator<Item = Finding> {
-    let effects = case.latch.map(|_| case.action.effects.iter().enumerate()).into_iter().flatten();
-    effects.filter(|(_, effect)| effect.is_critical()).map(|(at, effect)| Finding {
+/// While the latch is engaged every effect that cannot be had back is a question, if it is not one already.
+pub(super) fn questions(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
+    if case.latch.is_none() {
+        return Vec::new();
+    }
+    let asked = |at: usize| findings.iter().any(|f| f.rule == LATCH && f.effect == at && f.level == Decision::Ask);
+    let effects = case.action.effects.iter().enumerate().filter(|(at, e)| e.is_critical() && !asked(*at));
+    let question = |(at, effect): (usize, &Effect)| Finding {
         rule: LATCH,
         effect: at,
         demand: Demand::Approval,
@@ -23,7 +28,8 @@ pub(super) fn questions(case: &Case<'_>) -> impl Iterator<Item = Finding> {
         matched: effect.to_string(),
         granted: None,
         lifted: None,
-    })
+    };
+    effects.map(question).collect()
 }
 
 /// A denied proposal, as far as the latch remembers it: the effects that were denied.

@@ -3,7 +3,8 @@
 //! What never lives here: which rules are in force (the library says), and what they mean for an action (`audit`).
 
 use super::{
-    eval::{Check, Named, Reading, Scene, Test, Truth, tool_name},
+    check::{Check, Named, Test, tool_name},
+    eval::{Reading, Scene, Truth},
     index::Index,
     lang::ast::{Compare, Consequence, Operand, Rule, Target, Window},
     pattern::Pattern,
@@ -60,6 +61,8 @@ pub(super) struct Restriction {
     pub id: RuleId,
     pub check: Check,
     pub duty: Duty,
+    /// Never more than in doubt about an effect of which nothing is known.
+    pub doubtful: bool,
 }
 
 #[derive(Debug)]
@@ -159,7 +162,8 @@ impl Law {
             false => Check::all(condition.into_iter().map(Check::Is).chain([guard]).collect()),
         };
         self.index.file(self.restrictions.len(), &check);
-        self.restrictions.push(Restriction { id: rule.id, check, duty });
+        let doubtful = check.of_the_unknown() < Truth::True;
+        self.restrictions.push(Restriction { id: rule.id, check, duty, doubtful });
     }
 
     /// Of all restrictions and lasting exceptions. One-shot exceptions and grants are not part of it: they are what
@@ -197,7 +201,7 @@ impl LawRule {
     fn line(&self) -> String {
         let hard = if self.hard { " hard" } else { "" };
         let once = self.once.map(|d| format!(" once {d}")).unwrap_or_default();
-        format!("{}{hard}{once}: {:?}", self.id, self.rule)
+        format!("{}{hard}{once}: {}", self.id, self.rule)
     }
 }
 

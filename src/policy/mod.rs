@@ -2,10 +2,13 @@
 
 pub mod audit;
 pub mod case;
+#[cfg(test)]
+mod cases;
+mod check;
 pub mod clearance;
-pub mod eval;
+mod eval;
 pub mod grant;
-pub mod index;
+mod index;
 pub mod lang;
 pub mod latch;
 pub mod law;
@@ -14,7 +17,8 @@ mod laws;
 mod limit;
 pub mod pattern;
 pub mod receipt;
-pub mod repair;
+mod repair;
+pub mod schema;
 
 pub use audit::audit;
 pub use case::Case;

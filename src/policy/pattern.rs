@@ -4,7 +4,8 @@
 //! and `[!a-z]` are sets, `{a,b}` alternatives, `\` takes away a meaning. `records/**` is `records` and everything
 //! below it, and so is `records/`; `records` is that one name. A relative pattern lies in the workspace (`.` is the
 //! workspace itself, `./**` all of it), `~/` in the home, `/` anywhere (`/` is the root itself, `/**` everything),
-//! and `**` in front means any depth of the whole machine. In names that are no paths every `*` crosses everything.
+//! and `**` in front means any depth of the whole machine (in a rule; in the name of an operand, which is canonical,
+//! any depth of the workspace). In names that are no paths every `*` crosses everything.
 //! Hosts, mail addresses and contacts compare without case.
 //!
 //! Names are compared as absolute paths, `/a/b` letter by letter and the root as nothing, without building them:
@@ -18,9 +19,13 @@ use crate::domain::{Extent, Kind, Places, Resource};
 
 mod automaton;
 mod letters;
+mod plain;
+mod steps;
 
-use automaton::{Machine, Step, Steps, collected};
-use letters::readable;
+use automaton::{Machine, all_held, collected};
+use letters::{Base, readable};
+use plain::Head;
+use steps::{Step, Steps, picks};
 
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,10 +54,21 @@ pub struct Pattern {
     programs: Vec<Program>,
 }
 
+/// Letters that all names of a pattern have in common. Of paths these are absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ends {
+    pub head: String,
+    pub tail: String,
+    /// Behind the head only the end or a `/` can follow.
+    pub closed: bool,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 struct Program {
-    base: letters::Base,
+    base: Base,
     steps: Vec<Step>,
+    /// Of a path pattern.
+    head: Option<Head>,
 }
 
 impl Pattern {
@@ -70,13 +86,14 @@ impl Pattern {
         let set = Resource { kind, extent: Extent::Glob(glob) };
         let mut programs = Vec::with_capacity(picks as usize);
         for pick in 0..picks {
-            let steps = Steps::of(&set, places, pick);
+            let steps = Steps::of_pattern(&set, places, pick);
             let base = steps.base();
             let steps: Vec<Step> = steps.collect();
             if kind == Kind::Path && climbs(&steps) {
                 return Err(PatternError::Parent(text.to_owned()));
             }
-            let program = Program { base, steps };
+            let head = (kind == Kind::Path).then(|| Head::of(&steps, base, places));
+            let program = Program { base, steps, head };
             if !programs.contains(&program) {
                 programs.push(program);
             }
@@ -93,55 +110,87 @@ impl Pattern {
 
     /// The operand set *may* intersect the pattern: what restrictions go by.
     pub fn meets(&self, r: &Resource, places: &Places) -> bool {
-        r.kind == self.kind && self.machines().any(|machine| machine.meets(r, places))
+        r.kind == self.kind
+            && (is_elsewhere(r)
+                || self.programs.iter().any(|program| {
+                    program.quick(r, places, true).unwrap_or_else(|| self.machine(program).meets(r, places))
+                }))
     }
 
     /// The operand set is *provably* contained in the pattern: what exceptions, grants and `not` go by.
     pub fn holds(&self, r: &Resource, places: &Places) -> bool {
-        r.kind == self.kind && automaton::all_held(r, |pick| self.machines().any(|m| m.holds(r, places, pick)))
+        let held = |program: &Program, pick| {
+            program.quick(r, places, false).unwrap_or_else(|| self.machine(program).holds(r, places, pick))
+        };
+        r.kind == self.kind
+            && !is_elsewhere(r)
+            && all_held(r, |pick| self.programs.iter().any(|program| held(program, pick)))
     }
 
     pub const fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// For each choice of alternatives what all its names start with (of paths: from the root), and whether only the
-    /// end or a `/` can follow. What an index may go by.
-    pub fn heads(&self) -> impl Iterator<Item = (String, bool)> {
+    /// What its names begin and end with, for each choice of alternatives: what an index may go by.
+    pub fn ends(&self) -> impl Iterator<Item = Ends> {
         self.programs.iter().map(|program| {
             let literal = |step: &Step| match step {
                 Step::Char(c) => Some(*c),
                 Step::Single { .. } | Step::Class(..) | Step::Run { .. } | Step::Deep => None,
             };
             let head: String = program.steps.iter().map_while(literal).collect();
+            let tail: Vec<char> = program.steps.iter().rev().map_while(literal).collect();
             let next = program.steps.get(head.chars().count());
-            (head, matches!(next, None | Some(Step::Deep)))
+            Ends { head, tail: tail.into_iter().rev().collect(), closed: matches!(next, None | Some(Step::Deep)) }
         })
     }
 
-    fn machines(&self) -> impl Iterator<Item = Machine<'_>> {
-        self.programs.iter().map(|p| Machine::new(&p.steps, &self.text, self.kind, p.base))
+    /// The two patterns may share a name.
+    pub fn overlaps(&self, other: &Pattern) -> bool {
+        self.programs.iter().any(|program| {
+            let ours = self.machine(program);
+            other.programs.iter().any(|program| ours.overlaps(&other.machine(program)))
+        })
+    }
+
+    fn machine<'a>(&'a self, program: &'a Program) -> Machine<'a> {
+        Machine::new(&program.steps, &self.text, self.kind, program.base)
+    }
+}
+
+impl Program {
+    fn quick(&self, operand: &Resource, places: &Places, wide: bool) -> Option<bool> {
+        self.head.as_ref().and_then(|head| head.answers(operand, places, wide))
     }
 }
 
 /// The two sets may share a name.
 pub fn may_overlap(a: &Resource, b: &Resource, places: &Places) -> bool {
-    a.kind == b.kind
-        && automaton::picks(b).is_none_or(|picks| {
-            (0..picks).any(|pick| collected(b, places, pick, |b| b.is_none_or(|b| b.meets(a, places))))
-        })
+    let lost = is_elsewhere(a) || is_elsewhere(b);
+    let shared = |picks| {
+        let meets = |b: Option<&Machine<'_>>| b.is_none_or(|b| b.meets(a, places));
+        (0..picks).any(|pick| collected(b, places, pick, meets))
+    };
+    a.kind == b.kind && (lost || picks(b).is_none_or(shared))
 }
 
 /// Every name of `inner` provably lies in `outer`.
 pub fn surely_within(inner: &Resource, outer: &Resource, places: &Places) -> bool {
     let within = |pick| {
-        automaton::picks(outer).is_some_and(|picks| {
+        picks(outer).is_some_and(|picks| {
             (0..picks).any(|p| {
                 collected(outer, places, p, |outer| outer.is_some_and(|outer| outer.holds(inner, places, pick)))
             })
         })
     };
-    inner == outer || (inner.kind == outer.kind && automaton::all_held(inner, within))
+    let placed = !is_elsewhere(inner) && !is_elsewhere(outer);
+    inner == outer || (placed && inner.kind == outer.kind && all_held(inner, within))
+}
+
+/// A path with a `..` in it is not canonical: it does not lie where its letters say, so it may be anywhere.
+pub fn is_elsewhere(r: &Resource) -> bool {
+    let (Extent::One(text) | Extent::Subtree(text) | Extent::Glob(text)) = &r.extent else { return false };
+    r.kind == Kind::Path && text.contains("..") && text.split('/').any(|segment| segment == "..")
 }
 
 /// The kind, whether it was written, and the glob.

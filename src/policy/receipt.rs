@@ -1,7 +1,6 @@
 //! A verdict in words, for the model and the person: what stands against the action, in whose words, what was
 //! expected, what was got, and what could lawfully be proposed instead.
 
-use super::latch::LATCH;
 use crate::domain::{Action, Audit, Decision, Demand, Effect, Finding, RuleId, Turn};
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -51,7 +50,6 @@ fn source(rule: RuleId, cite: &dyn Fn(RuleId) -> Option<Citation>) -> String {
     match cite(rule) {
         Some(Citation { quote, turn: Some(turn), text }) => format!("{rule}, turn {turn}: \"{quote}\" ({text})"),
         Some(Citation { quote, turn: None, text }) => format!("{rule}: {quote} ({text})"),
-        None if rule == LATCH => "the risk latch is engaged: what cannot be had back needs a yes".to_owned(),
         None => rule.to_string(),
     }
 }

@@ -2,13 +2,14 @@
 
 use super::{
     State,
-    state::{Compaction, Handling, Restored, Said, Stage},
+    state::{Compaction, Handling, LABELS, Restored, Said, Stage},
     timeline::{Entry as Shown, NoteSign, Timeline},
 };
 use crate::domain::{
     Constraint, Decision, Done, Effect, Event, HumanDecision, LatchState, Message, Moment, Outcome, Places, Proposal,
     ProposalId, Proposer, Record, Role, Seq, SessionId, Status, Turn, Usage, Verb, event::Opening,
 };
+use crate::intake::actions::Surroundings;
 use crate::library;
 use crate::policy::law::Law;
 use std::{
@@ -23,6 +24,7 @@ impl State {
         State {
             opening: None,
             law: Arc::new(Law::compile([], places.clone(), &[]).0),
+            around: Surroundings { places: places.clone(), labels: LABELS.clone() },
             places,
             turn: Turn(0),
             task_began: Turn(0),
@@ -32,6 +34,7 @@ impl State {
             compaction: None,
             owes_reply: false,
             calling: false,
+            called_in: Turn(0),
             model_error: None,
             model_calls_this_turn: 0,
             context_tokens: 0,
@@ -99,19 +102,22 @@ impl State {
                 self.timeline.push(seq, self.turn, shown);
                 self.compaction = Some(Compaction { to: *to, summary: summary.clone(), tokens_before, tokens_after });
             }
-            Event::ModelCalled { tokens, .. } => {
+            Event::ModelCalled { turn, tokens, .. } => {
                 self.calling = true;
+                self.called_in = *turn;
                 self.model_error = None;
                 self.model_calls_this_turn += 1;
                 self.context_tokens = *tokens;
             }
-            Event::ModelReplied { reply, .. } => self.model_replied(seq, reply),
+            Event::ModelReplied { turn, reply } => self.model_replied(seq, *turn, reply),
             Event::ModelFailed { error, .. } => {
                 self.calling = false;
                 self.owes_reply = false;
                 self.model_error = Some(error.clone());
                 self.note(seq, NoteSign::Problem, error.clone());
             }
+
+            Event::ReplyOwed { .. } => self.owes_reply = true,
 
             Event::ActionProposed { proposal } => self.proposed(seq, at, proposal),
             Event::FactsRead { proposal, facts } => self.with(*proposal, |h| {
@@ -126,9 +132,6 @@ impl State {
                 h.audits.push(audit.clone());
                 h.requested.clone_from(requested);
                 h.stage = Stage::Audited;
-                if audit.decision == Decision::Deny {
-                    h.stage = Stage::Audited;
-                }
             }),
             Event::PersonAsked { proposal, why } => self.with(*proposal, |h| {
                 h.question = Some(why.clone());
@@ -199,6 +202,7 @@ impl State {
 
     fn open_session(&mut self, opening: &Opening, seq: Seq, at: Moment) {
         self.places = Places { workspace: opening.workspace.clone(), home: opening.home.clone() };
+        self.around.places = self.places.clone();
         if opening.latched && self.latch.is_none() {
             let cause = crate::domain::LatchCause::Inherited;
             self.latch = Some(LatchState { cause, turn: Turn(0), since: seq, at });
@@ -248,9 +252,10 @@ impl State {
         self.compile_law();
     }
 
-    fn model_replied(&mut self, seq: Seq, reply: &crate::domain::Reply) {
+    /// A reply to an earlier turn leaves the present one unanswered.
+    fn model_replied(&mut self, seq: Seq, turn: Turn, reply: &crate::domain::Reply) {
         self.calling = false;
-        self.owes_reply = false;
+        self.owes_reply = turn < self.turn;
         if let Some(usage) = reply.usage {
             self.usage.prompt += usage.prompt;
             self.usage.completion += usage.completion;
@@ -313,7 +318,13 @@ impl State {
             || matches!(handling.decisions.last(), Some((HumanDecision::Deny { .. }, _)));
         handling.stage = if denied { Stage::Denied } else { Stage::Dropped };
         handling.note = Some(why.to_owned());
-        self.close(id, why.to_owned());
+        let edited = matches!(handling.decisions.last(), Some((HumanDecision::Edit { .. }, _)));
+        if edited {
+            // the edited proposal answers in its place
+            self.open.retain(|open| *open != id);
+        } else {
+            self.close(id, why.to_owned());
+        }
     }
 
     fn finished(&mut self, seq: Seq, id: ProposalId, outcome: &Outcome, at: Moment) {
@@ -338,6 +349,7 @@ impl State {
     /// Notes what was done, for prerequisites and limits.
     fn remember(&mut self, seq: Seq, handling: &Handling, outcome: &Outcome, at: Moment) {
         let Some(action) = &handling.action else { return };
+        self.carry_labels(&action.effects);
         for effect in &action.effects {
             let mut effect: Effect = effect.clone();
             let mut verified = outcome.status == Status::Succeeded;
@@ -360,6 +372,16 @@ impl State {
                 effect,
                 verified,
             });
+        }
+    }
+
+    /// What an action makes out of labelled things carries their labels.
+    fn carry_labels(&mut self, effects: &[Effect]) {
+        let takes = |e: &&Effect| matches!(e.verb, Verb::Read | Verb::Copy | Verb::Move);
+        let labels: Vec<String> = effects.iter().filter(takes).flat_map(|e| e.labels.iter().cloned()).collect();
+        let makes = |e: &&Effect| matches!(e.verb, Verb::Create | Verb::Overwrite | Verb::Modify);
+        for made in effects.iter().filter(makes).filter_map(|e| e.resource.name()) {
+            self.around.labels.carry(made, &labels);
         }
     }
 

@@ -1,9 +1,9 @@
 //! What can arrive, and what can be ordered. An `Input` is a noun, a `Command` an imperative.
 
+use crate::domain::event::Entry;
 use crate::domain::{
-    Facts, GrantId, HumanDecision, Moment, Outcome, ProposalId, Query, RawCall, Reply, RuleId, Span, event::Opening,
+    Facts, GrantId, HumanDecision, Outcome, ProposalId, Query, RawCall, Reply, RuleId, Span, event::Opening,
 };
-use crate::ports::Entry;
 
 /// Something that arrived from outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +114,3 @@ impl Step {
         self.events.is_empty() && self.commands.is_empty()
     }
 }
-
-/// What a decision may look at besides the state.
-#[derive(Debug, Clone, Copy)]
-pub struct Now(pub Moment);

@@ -6,11 +6,19 @@ use crate::domain::{
     Outcome, Places, Proposal, ProposalId, Proposer, RuleId, Seq, Turn, Usage,
     event::{Fragment, Opening},
 };
-use crate::policy::law::Law;
+use crate::intake::{actions::Surroundings, labels::Labels};
+use crate::policy::{
+    grant::{self, SessionScope},
+    latch::LATCH,
+    law::Law,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
+
+/// The labels that ship with weal, read once.
+pub(super) static LABELS: LazyLock<Labels> = LazyLock::new(Labels::shipped);
 
 /// How far a proposal has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +102,13 @@ impl Handling {
     pub fn audit(&self) -> Option<&Audit> {
         self.audits.last()
     }
+    /// What `approve_session` would cover, where it is offered for this question.
+    pub fn session_scope(&self) -> Option<SessionScope> {
+        let (action, audit) = (self.action.as_ref()?, self.audit()?);
+        let latched = audit.open().any(|f| f.rule == LATCH);
+        grant::session_scope(action, audit, latched)
+    }
+
     pub const fn id(&self) -> ProposalId {
         self.proposal.id
     }
@@ -153,6 +168,8 @@ pub struct Compaction {
 pub struct State {
     pub opening: Option<Opening>,
     pub places: Places,
+    /// What intake knows besides call and facts: places, and labels with what the session carried along.
+    pub around: Surroundings,
     /// The latest user turn; 0 before the first.
     pub turn: Turn,
     /// The turn in which the present task began.
@@ -166,6 +183,8 @@ pub struct State {
     pub owes_reply: bool,
     /// The model was called and has not answered.
     pub calling: bool,
+    /// The turn in which it was called.
+    pub called_in: Turn,
     pub model_error: Option<String>,
     pub model_calls_this_turn: u32,
     /// Tokens of the last prompt, counted by the endpoint where it says so.

@@ -66,6 +66,11 @@ impl Store {
         self.data.join("log.db")
     }
 
+    /// What else belongs to the workspace and outlives its sessions (backups, trash) lies beside the database.
+    pub fn directory(&self) -> &Path {
+        &self.data
+    }
+
     /// Opens the log to append to `session` and to the library. Nobody else can open `session` so until the writer is
     /// dropped or its process has ended, in whatever way.
     pub fn open_writer(&self, session: &SessionId) -> Result<Writer, LogError> {

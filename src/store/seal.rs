@@ -53,16 +53,15 @@ pub(super) fn load_key(dir: &Path) -> io::Result<Key> {
     }
     let mut bytes = [0; 64];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    // A link appears whole or not at all, and never over a key that another process made meanwhile.
-    let (path, fresh) = (dir.join("key"), dir.join(format!("key.{}", std::process::id())));
+    // A link appears whole or not at all, and never over a key that somebody else made meanwhile.
+    let fresh = dir.join(format!("key.{}", Digest::of(&bytes).short()));
     write_file(&fresh, &bytes, true)?;
-    let linked = fs::hard_link(&fresh, &path);
+    let linked = fs::hard_link(&fresh, dir.join("key"));
     fs::remove_file(&fresh)?;
-    match linked {
-        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
-        Ok(()) | Err(_) => sync_dir(dir)?,
+    match find_key(dir)? {
+        Some(key) => sync_dir(dir).map(|()| key),
+        None => Err(linked.err().unwrap_or_else(|| io::Error::other("the key vanished"))),
     }
-    find_key(dir)?.ok_or_else(|| io::Error::other("the key vanished"))
 }
 
 /// The key in `dir`, if there is one.

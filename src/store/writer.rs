@@ -38,7 +38,7 @@ impl Writer {
         let seal = store.seal(true)?;
         let db = {
             let _mine = turns.wait()?;
-            let fresh = !store.path().exists();
+            let fresh = std::fs::metadata(store.path()).map_or(true, |meta| meta.len() == 0);
             // Heads without a log: it was removed, and an empty one in its place must not pass for it.
             if fresh && let Some(fault) = seal.settle(Default::default(), |_| None)? {
                 return Err(damaged(&store.path(), &fault.to_string()));

@@ -28,6 +28,8 @@ use std::{
 use tokio_util::sync::CancellationToken;
 use world::{Caps, RealWorld};
 
+pub use specs::specs;
+
 /// Where the tools act and what they keep.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -160,15 +162,11 @@ impl Toolbox {
         Arc::clone(&self.world)
     }
 
-    /// The whole output of an execution whose outcome holds only its two ends; its digest is the outcome's.
-    pub fn take_body(&self, proposal: ProposalId) -> Option<Vec<u8>> {
-        self.bodies.lock().unwrap_or_else(PoisonError::into_inner).remove(&proposal)
-    }
-
     async fn run(&self, clearance: Clearance, cancel: CancellationToken) -> Outcome {
         let started = Instant::now();
         let mut output = Capture::new(self.output_cap);
         let ended = match self.drifted(&clearance).await {
+            _ if cancel.is_cancelled() => Err(ToolError::Cancelled),
             Some(what) => Err(ToolError::Refused {
                 path: clearance.action().call.tool.clone(),
                 why: format!("the world changed since the audit: {what} (nothing ran; propose it anew)"),
@@ -249,6 +247,10 @@ impl Tools for Toolbox {
 
     fn execute<'a>(&'a self, clearance: Clearance, cancel: CancellationToken) -> BoxFuture<'a, Outcome> {
         Box::pin(self.run(clearance, cancel))
+    }
+
+    fn take_body(&self, proposal: ProposalId) -> Option<Vec<u8>> {
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner).remove(&proposal)
     }
 }
 

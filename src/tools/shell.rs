@@ -154,6 +154,7 @@ impl Running {
         let mut out = self.child.stdout.take()?;
         let mut stopped = None;
         let mut limit = deadline;
+        let mut watched = true;
         let mut chunk = vec![0; 64 * 1024];
         loop {
             tokio::select! {
@@ -161,6 +162,13 @@ impl Running {
                     Ok(n @ 1..) => output.push(chunk.get(..n).unwrap_or_default()),
                     Ok(0) | Err(_) => return stopped,
                 },
+                ended = self.child.wait(), if watched => {
+                    watched = false;
+                    // A supervisor that was killed leaves orphans, and those hold the pipe.
+                    if !ended.is_ok_and(|status| status.success()) {
+                        sweep(&self.run);
+                    }
+                }
                 () = cancel.cancelled(), if stopped.is_none() => stopped = Some(Status::Cancelled),
                 () = sleep_until(limit) => match stopped {
                     None => stopped = Some(Status::TimedOut),
@@ -189,8 +197,8 @@ impl Running {
         let reports = said.lines().filter_map(|line| serde_json::from_str::<Report>(line).ok());
         // The second stage speaks first, and only when nothing ran.
         reports.into_iter().next().unwrap_or_else(|| {
-            let alive = sweep(&self.run);
-            Report::Ended { exit: None, signal: None, leftover: alive, alive: 0 }
+            let leftover = sweep(&self.run);
+            Report::Ended { exit: None, signal: None, leftover, alive: 0 }
         })
     }
 }

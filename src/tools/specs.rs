@@ -30,7 +30,7 @@ struct Parameter {
 }
 
 /// All tools, in the order of the file.
-pub(super) fn specs() -> Vec<ToolSpec> {
+pub fn specs() -> Vec<ToolSpec> {
     let file: File = toml::from_str(SPECS).unwrap_or(File { tool: Vec::new() });
     file.tool.into_iter().map(spec).collect()
 }

@@ -71,7 +71,8 @@ async fn what_real_servers_send_is_understood() {
         }
     };
     let whole = |args: Value| json!({ "function": { "name": "fs_read", "arguments": args } });
-    let quirks: Vec<(&str, Vec<Value>, &str, Vec<(String, String)>)> = vec![
+    type Quirk = (&'static str, Vec<Value>, &'static str, Vec<(String, String)>);
+    let quirks: Vec<Quirk> = vec![
         ("by index", pieces(&with(json!({ "index": 0 }))), "", read(r#"{"path":"a"}"#)),
         ("by id", pieces(&with(json!({ "id": "x" }))), "", read(r#"{"path":"a"}"#)),
         ("by position", pieces(&with(json!({}))), "", read(r#"{"path":"a"}"#)),

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -129,7 +129,7 @@ struct Book {
     left: usize,
 }
 
-/// Answers the n-th request with the n-th answer, and any further one with status 500.
+/// Answers each request as it was told to.
 pub struct Server {
     pub url: String,
     book: Arc<Mutex<Book>>,
@@ -138,19 +138,26 @@ pub struct Server {
 }
 
 impl Server {
+    /// Answers the n-th request with the n-th answer, and any further one with status 500.
     pub async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let answers: Mutex<VecDeque<Answer>> = Mutex::new(answers.into_iter().collect());
+        let over = || Answer::json(500, &json!({ "error": { "message": "no more answers" } }));
+        Server::by(move |_| answers.lock().unwrap().pop_front().unwrap_or_else(over)).await
+    }
+
+    /// Answers each request by what is in it.
+    pub async fn by(answer: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let book = Arc::new(Mutex::new(Book::default()));
         let (tell, news) = watch::channel(());
-        let mut answers: std::collections::VecDeque<Answer> = answers.into_iter().collect();
+        let answer = Arc::new(answer);
         let task = tokio::spawn({
             let book = book.clone();
             async move {
                 while let Ok((socket, _)) = listener.accept().await {
-                    let over = || Answer::json(500, &json!({ "error": { "message": "no more answers" } }));
-                    let answer = answers.pop_front().unwrap_or_else(over);
-                    tokio::spawn(serve(socket, answer, book.clone(), tell.clone()));
+                    let (answer, book, tell) = (answer.clone(), book.clone(), tell.clone());
+                    tokio::spawn(async move { serve(socket, answer.as_ref(), book, tell).await });
                 }
             }
         });
@@ -188,8 +195,14 @@ impl Drop for Server {
     }
 }
 
-async fn serve(mut socket: TcpStream, answer: Answer, book: Arc<Mutex<Book>>, tell: watch::Sender<()>) {
+async fn serve(
+    mut socket: TcpStream,
+    answer: &(impl Fn(&Seen) -> Answer + Send + Sync),
+    book: Arc<Mutex<Book>>,
+    tell: watch::Sender<()>,
+) {
     let Some(seen) = request(&mut socket).await else { return };
+    let answer = answer(&seen);
     book.lock().unwrap().seen.push(seen);
     let _ = tell.send(());
     let left = play(&mut socket, &answer).await.is_err();

@@ -24,10 +24,12 @@
 //! Invariant *round trip*: `parse(print(rule)) == rule` for every rule, and what the seeds write prints as it was.
 
 pub mod ast;
+mod consequence;
 pub mod diagnostic;
 mod lexer;
 mod parse;
 mod print;
+mod words;
 
 pub use diagnostic::Diagnostic;
 pub use parse::parse;

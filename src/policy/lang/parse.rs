@@ -2,55 +2,18 @@
 //! reader goes on behind it, so that one reading reports all of them.
 
 use super::{
-    ast::{Compare, Consequence, Guard, Operand, Predicate, Rule, Target, VerbClass, Window},
+    ast::{Compare, Guard, Operand, Predicate, Rule, VerbClass},
     diagnostic::{Diagnostic, did_you_mean},
     lexer::{Token, tokens},
+    words::{CONSEQUENCES, KEYWORDS, PREDICATES, example, names},
 };
-use crate::domain::{Kind, RuleId, Span, Verb};
+use crate::domain::{Kind, Span, Verb};
 use crate::policy::pattern::Pattern;
 
 /// Parentheses and `not` inside one another.
 pub const DEEPEST: usize = 64;
 /// More mistakes than this are not worth reading.
 pub(super) const MOST_ERRORS: usize = 8;
-
-const KEYWORDS: [&str; 6] = ["if", "then", "and", "or", "not", "always"];
-
-/// Every predicate with an example of its use.
-const PREDICATES: [(&str, &str); 10] = [
-    ("intent_is", "intent_is(\"database_export\")"),
-    ("data_scope_is", "data_scope_is(\"internal\")"),
-    ("tool_is", "tool_is(\"fs_delete\")"),
-    ("effect_is", "effect_is(delete)"),
-    ("resource_in", "resource_in(\"records/**\")"),
-    ("recipient_in", "recipient_in(\"mail:*@example.org\")"),
-    ("reversible", "reversible()"),
-    ("requested", "requested()"),
-    ("arg", "arg(path) == \"notes.txt\""),
-    ("turn_of_task", "turn_of_task > 3"),
-];
-
-/// Every consequence with an example of its use.
-const CONSEQUENCES: [(&str, &str); 8] = [
-    ("forbid_tool_call", "forbid_tool_call(\"fs_delete\")"),
-    ("forbid_tool_arg", "forbid_tool_arg(\"shell_exec\", \"command\", \"reboot\")"),
-    ("forbid_env_action", "forbid_env_action(\"harvest\")"),
-    ("forbid_effect", "forbid_effect(delete)"),
-    ("require_approval", "require_approval()"),
-    ("require_before", "require_before(backup, same_resource)"),
-    ("limit", "limit(amount, 50 EUR, per calendar day)"),
-    ("except", "except(§2)"),
-];
-
-const WINDOWS: &str = "`per call`, `per session`, `per total`, `per rolling 12 h`, `per rolling 7 d`, `per calendar day`, `per calendar week`";
-
-fn names(of: &'static [(&'static str, &'static str)]) -> impl Iterator<Item = &'static str> {
-    of.iter().map(|(name, _)| *name)
-}
-
-fn example(of: &'static [(&'static str, &'static str)], name: &str) -> Option<&'static str> {
-    of.iter().find(|(known, _)| *known == name).map(|(_, example)| *example)
-}
 
 /// Reads one rule; on failure every mistake that was found, in order of place.
 pub fn parse(text: &str) -> Result<Rule, Vec<Diagnostic>> {
@@ -72,36 +35,36 @@ pub fn parse(text: &str) -> Result<Rule, Vec<Diagnostic>> {
     }
 }
 
-struct Parser {
+pub(super) struct Parser {
     tokens: Vec<(Token, Span)>,
     at: usize,
     depth: usize,
-    errors: Vec<Diagnostic>,
+    pub(super) errors: Vec<Diagnostic>,
 }
 
 /// `None` after a mistake that was reported.
-type Read<T> = Option<T>;
+pub(super) type Read<T> = Option<T>;
 
 impl Parser {
-    fn peek(&self) -> &Token {
+    pub(super) fn peek(&self) -> &Token {
         self.tokens.get(self.at).map_or(&Token::End, |(token, _)| token)
     }
 
-    fn second(&self) -> &Token {
+    pub(super) fn second(&self) -> &Token {
         self.tokens.get(self.at + 1).map_or(&Token::End, |(token, _)| token)
     }
 
-    fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         self.tokens.get(self.at).or(self.tokens.last()).map_or_else(Span::default, |(_, span)| *span)
     }
 
-    fn bump(&mut self) {
+    pub(super) fn bump(&mut self) {
         if *self.peek() != Token::End {
             self.at += 1;
         }
     }
 
-    fn wrong<T>(&mut self, span: Span, message: impl Into<String>, hint: Option<String>) -> Read<T> {
+    pub(super) fn wrong<T>(&mut self, span: Span, message: impl Into<String>, hint: Option<String>) -> Read<T> {
         if self.errors.len() < MOST_ERRORS {
             self.errors.push(Diagnostic { span, message: message.into(), hint });
         }
@@ -109,7 +72,7 @@ impl Parser {
     }
 
     /// Reports what stands here instead of `wanted`.
-    fn expected<T>(&mut self, wanted: &str, hint: Option<String>) -> Read<T> {
+    pub(super) fn expected<T>(&mut self, wanted: &str, hint: Option<String>) -> Read<T> {
         let found = match self.peek() {
             Token::Word(word) => format!("`{word}`"),
             Token::Number(number) => format!("`{number}`"),
@@ -127,7 +90,7 @@ impl Parser {
         matches!(self.peek(), Token::Word(found) if found == word)
     }
 
-    fn eat_word(&mut self, word: &str) -> bool {
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
         if found {
             self.bump();
@@ -350,7 +313,7 @@ impl Parser {
         }
     }
 
-    fn value(&mut self) -> Read<Operand> {
+    pub(super) fn value(&mut self) -> Read<Operand> {
         let value = match self.peek() {
             Token::Number(number) => Operand::Number(*number),
             Token::Text(text) => Operand::Text(text.clone()),
@@ -362,7 +325,7 @@ impl Parser {
         Some(value)
     }
 
-    fn open(&mut self, name: &str, example: &str) -> Read<()> {
+    pub(super) fn open(&mut self, name: &str, example: &str) -> Read<()> {
         if *self.peek() == Token::Open {
             self.bump();
             return Some(());
@@ -370,7 +333,7 @@ impl Parser {
         self.expected(&format!("`(` after `{name}`"), Some(format!("write `{example}`")))
     }
 
-    fn close(&mut self, example: &str) -> Read<()> {
+    pub(super) fn close(&mut self, example: &str) -> Read<()> {
         if *self.peek() == Token::Close {
             self.bump();
             return Some(());
@@ -378,7 +341,7 @@ impl Parser {
         self.expected("`)`", Some(format!("write it like `{example}`")))
     }
 
-    fn comma(&mut self, example: &str) -> Read<()> {
+    pub(super) fn comma(&mut self, example: &str) -> Read<()> {
         if *self.peek() == Token::Comma {
             self.bump();
             return Some(());
@@ -387,7 +350,7 @@ impl Parser {
     }
 
     /// A text, or a single word without quotes.
-    fn text(&mut self, example: &str) -> Read<String> {
+    pub(super) fn text(&mut self, example: &str) -> Read<String> {
         let text = match self.peek() {
             Token::Text(text) | Token::Word(text) => text.clone(),
             _ => return self.expected("a text", Some(format!("write it like `{example}`"))),
@@ -396,7 +359,7 @@ impl Parser {
         Some(text)
     }
 
-    fn number(&mut self, example: &str) -> Read<f64> {
+    pub(super) fn number(&mut self, example: &str) -> Read<f64> {
         let Token::Number(number) = *self.peek() else {
             return self.expected("a number", Some(format!("write it like `{example}`")));
         };
@@ -404,11 +367,11 @@ impl Parser {
         Some(number)
     }
 
-    fn verb(&mut self) -> Read<Verb> {
+    pub(super) fn verb(&mut self) -> Read<Verb> {
         self.verb_word(Verb::from_word, &[])
     }
 
-    fn verb_class(&mut self) -> Read<VerbClass> {
+    pub(super) fn verb_class(&mut self) -> Read<VerbClass> {
         self.verb_word(VerbClass::from_word, &["write", "any"])
     }
 
@@ -423,7 +386,7 @@ impl Parser {
         })
     }
 
-    fn pattern(&mut self, example: &str) -> Read<String> {
+    pub(super) fn pattern(&mut self, example: &str) -> Read<String> {
         let span = self.span();
         let pattern = self.text(example)?;
         if let Err(error) = Pattern::check(&pattern) {
@@ -437,122 +400,6 @@ impl Parser {
                 self.wrong(span, format!("there is no kind `{prefix}:`"), Some(hint))
             }
             _ => Some(pattern),
-        }
-    }
-
-    fn consequence(&mut self) -> Read<Consequence> {
-        let (token, span) = (self.peek().clone(), self.span());
-        let all = || format!("the consequences are {}", names(&CONSEQUENCES).collect::<Vec<_>>().join(", "));
-        let Token::Word(name) = token else {
-            return if self.errors.is_empty() { self.expected("a consequence", Some(all())) } else { None };
-        };
-        let Some(example) = example(&CONSEQUENCES, &name) else {
-            let hint = did_you_mean(&name, names(&CONSEQUENCES)).unwrap_or_else(all);
-            return self.wrong(span, format!("there is no consequence `{name}`"), Some(hint));
-        };
-        self.bump();
-        self.open(&name, example)?;
-        let consequence = match name.as_str() {
-            "forbid_tool_call" => Consequence::ForbidToolCall(self.text(example)?),
-            "forbid_tool_arg" => {
-                let tool = self.text(example)?;
-                self.comma(example)?;
-                let arg = self.text(example)?;
-                self.comma(example)?;
-                Consequence::ForbidToolArg { tool, arg, value: self.value()? }
-            }
-            "forbid_env_action" => Consequence::ForbidEnvAction(self.text(example)?),
-            "forbid_effect" => Consequence::ForbidEffect(self.verb_class()?),
-            "require_approval" => Consequence::RequireApproval,
-            "require_before" => {
-                let verb = self.verb()?;
-                self.comma(example)?;
-                let target = if self.eat_word("same_resource") {
-                    Target::SameResource
-                } else {
-                    Target::Named(self.pattern("require_before(list, \"records/**\")")?)
-                };
-                Consequence::RequireBefore { verb, target }
-            }
-            "limit" => self.limit(example)?,
-            _ => Consequence::Except(self.rule_id(example)?),
-        };
-        self.close(example)?;
-        Some(consequence)
-    }
-
-    fn limit(&mut self, example: &str) -> Read<Consequence> {
-        let attr = self.text(example)?;
-        self.comma(example)?;
-        let max = self.number(example)?;
-        let unit = match self.peek() {
-            Token::Comma => None,
-            // The comma is missing, and the window is no unit.
-            Token::Word(word) if word == "per" && *self.second() != Token::Comma => None,
-            _ => Some(self.text(example)?),
-        };
-        self.comma(example)?;
-        Some(Consequence::Limit { attr, max, unit, window: self.window()? })
-    }
-
-    fn window(&mut self) -> Read<Window> {
-        let all = || Some(format!("the windows are {WINDOWS}"));
-        if !self.eat_word("per") {
-            return self.expected("`per`", all());
-        }
-        let span = self.span();
-        let Token::Word(word) = self.peek().clone() else {
-            return self.expected("a window", all());
-        };
-        self.bump();
-        match word.as_str() {
-            "call" => Some(Window::Call),
-            "session" => Some(Window::Session),
-            "total" => Some(Window::Total),
-            "rolling" => self.rolling(),
-            "calendar" if self.eat_word("day") => Some(Window::CalendarDay),
-            "calendar" if self.eat_word("week") => Some(Window::CalendarWeek),
-            "calendar" => self.expected("`day` or `week`", all()),
-            "day" | "week" => {
-                let hint = Some(format!("write `per calendar {word}`, or `per rolling 1 d`"));
-                self.wrong(span, format!("`per {word}` can be meant in two ways"), hint)
-            }
-            word => {
-                let hint = did_you_mean(word, ["call", "session", "total", "rolling", "calendar"]).or_else(all);
-                self.wrong(span, format!("there is no window `{word}`"), hint)
-            }
-        }
-    }
-
-    fn rolling(&mut self) -> Read<Window> {
-        let span = self.span();
-        let count = self.number("per rolling 12 h")?;
-        if count.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&count) {
-            return self.wrong(
-                span,
-                "a rolling window has a whole number",
-                Some("write `per rolling 12 h`".to_owned()),
-            );
-        }
-        let count = count as u32;
-        if self.eat_word("h") {
-            Some(Window::RollingHours(count))
-        } else if self.eat_word("d") {
-            Some(Window::RollingDays(count))
-        } else {
-            self.expected("`h` or `d`", Some("hours or days: `per rolling 12 h`".to_owned()))
-        }
-    }
-
-    fn rule_id(&mut self, example: &str) -> Read<RuleId> {
-        let span = self.span();
-        let id = self.text(example)?;
-        match id.parse() {
-            Ok(id) => Some(id),
-            Err(_) => {
-                let hint = Some("rules are named `c4`, `§2` (or `u2`) and `s1`".to_owned());
-                self.wrong(span, format!("`{id}` is no rule id"), hint)
-            }
         }
     }
 }

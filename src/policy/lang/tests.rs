@@ -1,3 +1,5 @@
+//! The language by laws and examples: what is printed reads back, what is wrong is named, nothing panics.
+
 use super::{ast::*, *};
 use crate::domain::{RuleId, Verb};
 use proptest::prelude::*;

@@ -3,126 +3,17 @@
 //! A glob without alternatives is a row of steps; state `n` means that `n` steps are done. A step leads to the next
 //! state or back to its own, so every run goes forward, which keeps the searches below short and simple.
 
-use super::letters::{Base, Class, Letter, Letters, readable};
+use super::{
+    letters::{Base, Class},
+    steps::{Row, Step, Steps, glob_text, picks},
+};
 use crate::domain::{Extent, Kind, Places, Resource};
 
-/// Most steps of an operand, most states of a pattern that are looked at together, most pairs of the two, and most
-/// situations a containment may need.
-const STEPS: usize = 128;
+/// Most states of a pattern that are looked at together, most pairs of states of two, and most situations that a
+/// containment may need.
 const STATES: usize = 256;
 const PAIRS: usize = 8192;
 const SITUATIONS: usize = 192;
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Step {
-    Char(char),
-    /// Any one letter; a `/` only if it `crosses`.
-    Single {
-        crosses: bool,
-    },
-    Class(u32, u32),
-    /// Any number of letters, none too.
-    Run {
-        crosses: bool,
-    },
-    /// Skips itself and the crossing run that follows it, or takes a `/`: `(/…)?`, the meaning of `/**`.
-    Deep,
-}
-
-/// The steps of a resource under one choice of alternatives, one at a time.
-#[derive(Debug, Clone)]
-pub(super) struct Steps<'a> {
-    letters: Letters<'a>,
-    base: Base,
-    is_path: bool,
-    /// Everything below belongs to it as well.
-    tail: bool,
-    /// The step that follows the one just given.
-    next: Option<Step>,
-    /// A step that was given back.
-    back: Option<Step>,
-}
-
-impl<'a> Steps<'a> {
-    pub(super) fn of(resource: &'a Resource, places: &'a Places, pick: u32) -> Self {
-        let is_path = resource.kind == Kind::Path;
-        let (base, letters) = Letters::of(resource, places, pick);
-        let tail = match &resource.extent {
-            Extent::Subtree(_) => true,
-            Extent::Any => is_path,
-            Extent::One(_) | Extent::Glob(_) => false,
-        };
-        Steps { letters, base, is_path, tail, next: None, back: None }
-    }
-
-    pub(super) const fn base(&self) -> Base {
-        self.base
-    }
-
-    fn stars(&mut self) -> usize {
-        let mut count = 0;
-        loop {
-            let mut ahead = self.letters.clone();
-            if ahead.next() != Some(Letter::Star) {
-                return count;
-            }
-            self.letters = ahead;
-            count += 1;
-        }
-    }
-
-    fn deep(&mut self) -> Step {
-        self.next = Some(Step::Run { crosses: true });
-        Step::Deep
-    }
-
-    /// What a `/` means by what follows it; nothing, if it is doubled or the last.
-    fn slash(&mut self) -> Option<Step> {
-        let mut ahead = self.clone();
-        let stars = ahead.stars();
-        match (stars, ahead.letters.clone().next()) {
-            (0, None | Some(Letter::Plain('/'))) => None,
-            (2, None | Some(Letter::Plain('/'))) => {
-                *self = ahead;
-                Some(self.deep())
-            }
-            _ => Some(Step::Char('/')),
-        }
-    }
-}
-
-impl Iterator for Steps<'_> {
-    type Item = Step;
-
-    fn next(&mut self) -> Option<Step> {
-        if let Some(step) = self.back.take().or_else(|| self.next.take()) {
-            return Some(step);
-        }
-        loop {
-            let step = match self.letters.next() {
-                None if std::mem::take(&mut self.tail) => self.deep(),
-                None => return None,
-                Some(Letter::Plain('/')) if self.is_path => match self.slash() {
-                    Some(step) => step,
-                    None => continue,
-                },
-                Some(Letter::Plain(c)) => Step::Char(c),
-                Some(Letter::Single) => Step::Single { crosses: !self.is_path },
-                Some(Letter::Class(from, to)) => Step::Class(from, to),
-                Some(Letter::Star) => Step::Run { crosses: self.stars() > 0 || !self.is_path },
-            };
-            return Some(step);
-        }
-    }
-}
-
-/// In how many ways the alternatives of a resource can be chosen; `None` for a glob that cannot be read.
-pub(super) fn picks(resource: &Resource) -> Option<u32> {
-    match &resource.extent {
-        Extent::Glob(glob) => readable(glob).ok(),
-        Extent::One(_) | Extent::Subtree(_) | Extent::Any => Some(1),
-    }
-}
 
 /// Every choice of the operand's alternatives is held.
 pub(super) fn all_held(operand: &Resource, held: impl Fn(u32) -> bool) -> bool {
@@ -136,37 +27,12 @@ pub(super) fn collected<T>(
     pick: u32,
     f: impl FnOnce(Option<&Machine<'_>>) -> T,
 ) -> T {
-    let steps = Steps::of(resource, places, pick);
-    let base = steps.base;
+    let steps = Steps::of_name(resource, places, pick);
+    let base = steps.base();
     let mut row = Row::new();
     match row.fill(steps) {
         Some(steps) => f(Some(&Machine::new(steps, glob_text(resource), resource.kind, base))),
         None => f(None),
-    }
-}
-
-fn glob_text(resource: &Resource) -> &str {
-    match &resource.extent {
-        Extent::Glob(glob) => glob,
-        Extent::One(_) | Extent::Subtree(_) | Extent::Any => "",
-    }
-}
-
-/// Steps on the stack.
-struct Row([Step; STEPS]);
-
-impl Row {
-    const fn new() -> Self {
-        Row([Step::Deep; STEPS])
-    }
-
-    fn fill(&mut self, mut steps: impl Iterator<Item = Step>) -> Option<&[Step]> {
-        let mut count = 0;
-        for (slot, step) in self.0.iter_mut().zip(&mut steps) {
-            *slot = step;
-            count += 1;
-        }
-        if steps.next().is_some() { None } else { self.0.get(..count) }
     }
 }
 
@@ -190,7 +56,7 @@ impl<'a> Machine<'a> {
     pub(super) fn meets(&self, operand: &Resource, places: &Places) -> bool {
         let Some(picks) = picks(operand) else { return true };
         (0..picks).any(|pick| {
-            let mut steps = Steps::of(operand, places, pick);
+            let mut steps = Steps::of_name(operand, places, pick);
             let Some(rest) = self.beyond_common(&mut steps, places) else { return false };
             if matches!(operand.extent, Extent::One(_)) {
                 return rest.takes(steps).unwrap_or(true);
@@ -203,7 +69,7 @@ impl<'a> Machine<'a> {
 
     /// Holds what `operand` means under one choice of its alternatives.
     pub(super) fn holds(&self, operand: &Resource, places: &Places, pick: u32) -> bool {
-        let mut steps = Steps::of(operand, places, pick);
+        let mut steps = Steps::of_name(operand, places, pick);
         let Some(rest) = self.beyond_common(&mut steps, places) else { return false };
         if matches!(operand.extent, Extent::One(_)) {
             return rest.takes(steps).unwrap_or(false);
@@ -217,8 +83,8 @@ impl<'a> Machine<'a> {
     /// differ in a letter before either has a choice.
     fn beyond_common(&self, operand: &mut Steps<'_>, places: &Places) -> Option<Machine<'a>> {
         let mut done = 0;
-        if self.base == operand.base {
-            operand.letters.skip_base();
+        if self.base == operand.base() {
+            operand.skip_base();
             done = self.base.of(places).chars().count();
         }
         loop {
@@ -231,13 +97,18 @@ impl<'a> Machine<'a> {
                 Some(Step::Char(c)) if c == ours => done += 1,
                 Some(Step::Char(_)) => return None,
                 other => {
-                    operand.back = other;
+                    operand.give_back(other);
                     break;
                 }
             }
         }
         let (common, steps) = self.steps.split_at_checked(done)?;
         Some(Machine { steps, slash: common.last() == Some(&Step::Char('/')) && self.is_path(), ..*self })
+    }
+
+    /// Some name is taken by both machines, which may belong to different texts.
+    pub(super) fn overlaps(&self, other: &Machine<'_>) -> bool {
+        self.kind == other.kind && self.shares(other)
     }
 
     fn is_path(&self) -> bool {
@@ -275,29 +146,31 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn close(&self, mut states: States) -> States {
-        for state in 0..self.steps.len() {
-            if let (true, Some(free)) = (states.has(state), self.free(state)) {
-                states.add(free);
+    /// Adds `state` and all that can be reached from it without a letter.
+    fn enter(&self, states: &mut States, mut state: usize) {
+        while !states.has(state) {
+            states.add(state);
+            match self.free(state) {
+                Some(free) => state = free,
+                None => return,
             }
         }
-        states
     }
 
     fn start(&self) -> Option<States> {
         let mut states = States::default();
-        states.add(0);
-        (self.steps.len() < STATES).then(|| self.close(states))
+        self.enter(&mut states, 0);
+        (self.steps.len() < STATES).then_some(states)
     }
 
     fn advance(&self, states: &States, c: char) -> States {
         let mut next = States::default();
         states.each(|state| {
             if let Some(after) = self.after(state, c) {
-                next.add(after);
+                self.enter(&mut next, after);
             }
         });
-        self.close(next)
+        next
     }
 
     /// Takes this one name, given as its letters. `None` if it is too long to say.
@@ -327,8 +200,8 @@ impl<'a> Machine<'a> {
         reached.add(place(0, 0, self.slash));
         for ours in 0..=self.steps.len() {
             for theirs in 0..width {
-                // Twice, as a `/` may lead from a pair to itself.
-                for slash in [false, true, false, true] {
+                // A letter may lead from a pair to itself, with or without the `/`.
+                for slash in [true, false, true] {
                     if !reached.has(place(ours, theirs, slash)) {
                         continue;
                     }
@@ -346,9 +219,15 @@ impl<'a> Machine<'a> {
                             reached.add(place(a, b, self.is_path() && c == '/'));
                         }
                     };
-                    common_bounds(self.folds_case(), &mut visit);
-                    self.bounds(ours, &mut visit);
-                    other.bounds(theirs, &mut visit);
+                    match (self.steps.get(ours), other.steps.get(theirs)) {
+                        (None, _) | (_, None) => {}
+                        (Some(Step::Char(c)), _) | (_, Some(Step::Char(c))) => visit(*c),
+                        _ => {
+                            common_bounds(self.folds_case(), &mut visit);
+                            self.bounds(ours, &mut visit);
+                            other.bounds(theirs, &mut visit);
+                        }
+                    }
                 }
             }
         }

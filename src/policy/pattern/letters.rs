@@ -27,6 +27,15 @@ impl Base {
     }
 }
 
+/// Who wrote a glob, which decides what a leading `**` means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    /// In a rule: any depth of the whole machine.
+    InRule,
+    /// As a canonical name: any depth of the workspace, relative like every other.
+    AsName,
+}
+
 /// One letter of a glob. A class is a range of bytes of the glob's text, without its brackets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Letter {
@@ -52,7 +61,7 @@ pub(super) struct Letters<'a> {
 }
 
 impl<'a> Letters<'a> {
-    pub(super) fn of(resource: &'a Resource, places: &'a Places, pick: u32) -> (Base, Letters<'a>) {
+    pub(super) fn of(resource: &'a Resource, places: &'a Places, pick: u32, written: Written) -> (Base, Letters<'a>) {
         let (text, is_glob) = match &resource.extent {
             Extent::One(name) | Extent::Subtree(name) => (name.as_str(), false),
             Extent::Glob(glob) => (glob.as_str(), true),
@@ -65,21 +74,23 @@ impl<'a> Letters<'a> {
         if resource.kind != Kind::Path {
             return (Base::Root, letters);
         }
-        let base = letters.take_base();
+        let base = letters.take_base(written);
         letters.base = base.of(places).chars();
         letters.slash = true;
         (base, letters)
     }
 
     /// Reads what says where a path starts; `~` and `.` are consumed.
-    fn take_base(&mut self) -> Base {
+    fn take_base(&mut self, written: Written) -> Base {
         let mut ahead = self.clone();
         let first = ahead.next();
         let after = ahead.clone();
         let ends_segment = |l: Option<Letter>| matches!(l, None | Some(Letter::Plain('/')));
         match (first, ahead.next()) {
             (Some(Letter::Plain('/')), _) => Base::Root,
-            (Some(Letter::Star), Some(Letter::Star)) if ends_segment(ahead.next()) => Base::Root,
+            (Some(Letter::Star), Some(Letter::Star)) if written == Written::InRule && ends_segment(ahead.next()) => {
+                Base::Root
+            }
             (Some(Letter::Plain('~')), second) if ends_segment(second) => {
                 *self = after;
                 Base::Home
@@ -95,6 +106,27 @@ impl<'a> Letters<'a> {
     /// Goes on behind the base.
     pub(super) fn skip_base(&mut self) {
         self.base = "".chars();
+    }
+
+    /// Where the alternative starts that is taken at the `{` at `open`. What its own braces need of `pick` is put in
+    /// front of what the braces behind it need.
+    fn choose(&mut self, open: usize) -> Option<usize> {
+        let (mut sum, mut at, mut stop) = (0_u32, open, Some(','));
+        while stop == Some(',') {
+            let (ways, end, c) = choices(self.text, at + 1, true)?;
+            (sum, at, stop) = (ways.saturating_add(sum), end, c);
+        }
+        let (mut local, behind) = (self.pick % sum, self.pick / sum);
+        let mut start = open + 1;
+        loop {
+            let (ways, end, _) = choices(self.text, start, true)?;
+            if local < ways {
+                self.pick = local + ways * behind;
+                return Some(start);
+            }
+            local -= ways;
+            start = end + 1;
+        }
     }
 
     fn plain(&self, c: char) -> Letter {
@@ -127,20 +159,16 @@ impl Iterator for Letters<'_> {
                     return Some(Letter::Class(from as u32 + 1, self.at as u32 - 1));
                 }
                 '{' => {
-                    let count = alternatives(self.text, self.at)?;
-                    for _ in 0..self.pick % count {
-                        self.at = stop(self.text, self.at)?.0 + 1;
-                    }
-                    self.pick /= count;
+                    self.at = self.choose(from)?;
                     self.depth += 1;
                 }
                 ',' | '}' if self.depth > 0 => {
                     self.depth -= 1;
-                    let mut end = (from, c);
-                    while end.1 == ',' {
-                        end = stop(self.text, end.0 + 1)?;
+                    let (mut end, mut stop) = (from, Some(c));
+                    while stop == Some(',') {
+                        (_, end, stop) = choices(self.text, end + 1, true)?;
                     }
-                    self.at = end.0 + 1;
+                    self.at = end + 1;
                 }
                 '\\' => {
                     let c = self.text.get(self.at..)?.chars().next()?;
@@ -176,53 +204,45 @@ fn unit_end(text: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// The `,` or `}` that ends the alternative `at` stands in.
-fn stop(text: &str, mut at: usize) -> Option<(usize, char)> {
-    let mut depth = 0_u32;
+/// What stands from `at` to the end of an alternative, or of the whole glob: in how many ways its own alternatives can
+/// be chosen, where it ends, and the `,` or `}` there. `None` where something is not closed.
+fn choices(text: &str, mut at: usize, inside: bool) -> Option<(u32, usize, Option<char>)> {
+    let mut count = 1_u32;
     loop {
-        let c = text.get(at..)?.chars().next()?;
-        match c {
-            ',' | '}' if depth == 0 => return Some((at, c)),
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
+        let next = text.get(at..)?.chars().next();
+        match next {
+            None if inside => return None,
+            None => return Some((count, at, None)),
+            Some(',' | '}') if inside => return Some((count, at, next)),
+            Some('{') => {
+                let mut sum = 0_u32;
+                let mut stop = next;
+                while stop != Some('}') {
+                    let (ways, end, c) = choices(text, at + 1, true)?;
+                    sum = sum.saturating_add(ways);
+                    (at, stop) = (end, c);
+                }
+                count = count.saturating_mul(sum);
+                at += 1;
+            }
+            Some(_) => at = unit_end(text, at)?,
         }
-        at = unit_end(text, at)?;
-    }
-}
-
-/// How many alternatives the group has whose first one starts at `at`.
-fn alternatives(text: &str, mut at: usize) -> Option<u32> {
-    let mut count = 1;
-    loop {
-        match stop(text, at)? {
-            (end, ',') => at = end + 1,
-            _ => return Some(count),
-        }
-        count += 1;
     }
 }
 
 /// Checks a glob; in how many ways its alternatives can be chosen.
 pub(super) fn readable(glob: &str) -> Result<u32, PatternError> {
-    let (mut at, mut picks) = (0, 1_u32);
     // The text is kept for the message only when there is one: this runs at match time too.
     let said = || glob.to_owned();
     if glob.len() > LONGEST {
         return Err(PatternError::TooLarge(glob.chars().take(40).chain(['…']).collect()));
     }
+    let mut at = 0;
     while let Some(c) = glob.get(at..).and_then(|rest| rest.chars().next()) {
         let end = unit_end(glob, at);
-        match c {
-            '\\' if end.is_none() => return Err(PatternError::LoneEscape(said())),
-            '{' => {
-                let count = alternatives(glob, at + 1).ok_or_else(|| PatternError::Unclosed('{', said()))?;
-                picks = picks.saturating_mul(count);
-                if picks > MOST_PICKS {
-                    return Err(PatternError::TooLarge(said()));
-                }
-            }
-            '[' => {
+        match (c, end) {
+            ('\\', None) => return Err(PatternError::LoneEscape(said())),
+            ('[', end) => {
                 let body = end.and_then(|end| glob.get(at + 1..end - 1));
                 let body = body.ok_or_else(|| PatternError::Unclosed('[', said()))?;
                 if Class::new(body).ranges.any(|(low, high)| low > high) {
@@ -233,7 +253,11 @@ pub(super) fn readable(glob: &str) -> Result<u32, PatternError> {
         }
         at = end.unwrap_or(glob.len());
     }
-    Ok(picks)
+    match choices(glob, 0, false) {
+        None => Err(PatternError::Unclosed('{', said())),
+        Some((picks, _, _)) if picks > MOST_PICKS => Err(PatternError::TooLarge(said())),
+        Some((picks, _, _)) => Ok(picks),
+    }
 }
 
 /// The inside of `[…]`.

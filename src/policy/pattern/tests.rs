@@ -1,3 +1,5 @@
+//! Patterns against brute force over small worlds, and by example.
+
 use super::*;
 use proptest::prelude::*;
 
@@ -67,6 +69,14 @@ fn operands_meet_and_are_held() {
         ("**/*.pem", "src/*.rs", false, false),
         ("**/.env", "a/b/.env", true, true),
         ("**/{id_rsa,*.key}", "~/.ssh/id_rsa", true, true),
+        ("src/**/*.pem", "**/*.pem", true, false),
+        ("~/*.pem", "**/*.pem", false, false),
+        ("./**", "**/*.pem", true, true),
+        ("./**/*.pem", "**/*.pem", true, true),
+        ("∅", "*", true, false),
+        ("∅", "*/**", true, false),
+        ("∅", "b*", false, false),
+        ("∅", "build/**", false, false),
         ("~/.ssh/**", "~/.ssh/id_rsa", true, true),
         ("~/.ssh/**", "~/**", true, false),
         ("~/work/x", "x", true, true),
@@ -81,6 +91,11 @@ fn operands_meet_and_are_held() {
         ("src/{,test_}a", "src/a", true, true),
         ("{/etc,~/.config}/**", "/etc/x", true, true),
         ("{/etc,~/.config}/**", "~/.config/x", true, true),
+        ("{a,{b,c{d,e}}f}{g,h}", "ag", true, true),
+        ("{a,{b,c{d,e}}f}{g,h}", "cefh", true, true),
+        ("{a,{b,c{d,e}}f}{g,h}", "bfg", true, true),
+        ("{a,{b,c{d,e}}f}{g,h}", "cdg", false, false),
+        ("{a,{b,c{d,e}}f}{g,h}", "{cdf,bf}h", true, true),
         ("a\\*b", "a\\*b", true, true),
         ("a\\*b", "axb", false, false),
         ("[!a-c]x", "dx", true, true),
@@ -142,6 +157,17 @@ fn sets_overlap_and_lie_within() {
         assert_eq!(may_overlap(&a, &b, &places()), overlap, "{a} overlaps {b}");
         assert_eq!(may_overlap(&b, &a, &places()), overlap, "{b} overlaps {a}");
         assert_eq!(surely_within(&a, &b, &places()), within, "{a} within {b}");
+    }
+    for (a, b, overlap) in [
+        ("**/*.pem", "~/keys/**", true),
+        ("**/*.pem", "~/keys/*.pub", false),
+        ("{a,b}/**", "{c,b}/x", true),
+        ("{a,b}/**", "{c,d}/x", false),
+        ("host:a*", "host:*b", true),
+        ("host:a", "a", false),
+    ] {
+        assert_eq!(compiled(a).overlaps(&compiled(b)), overlap, "{a} overlaps {b}");
+        assert_eq!(compiled(b).overlaps(&compiled(a)), overlap, "{b} overlaps {a}");
     }
 }
 
@@ -226,7 +252,7 @@ fn universe() -> Vec<String> {
 fn segment() -> impl Strategy<Value = String> {
     let unit = prop_oneof![
         4 => "[ab]", 2 => Just("*".to_owned()), 1 => Just("?".to_owned()), 1 => Just("[a]".to_owned()),
-        1 => Just("[!a]".to_owned()), 1 => Just("{a,b*}".to_owned()), 1 => Just("{,b}".to_owned()), 1 => Just("**".to_owned()),
+        1 => Just("[!a]".to_owned()), 1 => Just("{a,b*}".to_owned()), 1 => Just("{b,{a,c}}".to_owned()), 1 => Just("{,b}".to_owned()), 1 => Just("**".to_owned()),
     ];
     prop_oneof![4 => prop::collection::vec(unit, 1..3).prop_map(|u| u.concat()), 1 => Just("**".to_owned())]
         .prop_filter("an empty segment", |s| s != "{,b}" && s != "{,b}{,b}")
@@ -237,7 +263,7 @@ fn glob() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn relations_agree_with_enumeration(a in glob(), b in glob()) {
@@ -255,9 +281,11 @@ proptest! {
             }
             let one = Resource::path(if name.is_empty() { "/" } else { name });
             assert_eq!(pattern.meets(&one, &places), takes(&ours, name), "{a} takes {name}");
+            assert_eq!(pattern.holds(&one, &places), takes(&ours, name), "{a} takes {name}");
         });
         prop_assert_eq!(pattern.meets(&operand, &places), meets, "{} meets {}", a, b);
         prop_assert_eq!(may_overlap(&Resource::glob(&*a), &operand, &places), meets);
+        prop_assert_eq!(pattern.overlaps(&Pattern::compile(&b, &places).unwrap()), meets);
         prop_assert_eq!(may_overlap(&operand, &Resource::glob(&*a), &places), meets);
         // A union of alternatives may hold what no single one does: then it is not provable, never the reverse.
         let held = pattern.holds(&operand, &places);
@@ -266,6 +294,29 @@ proptest! {
             prop_assert_eq!(held, holds, "{} holds {}", a, b);
         }
         prop_assert_eq!(surely_within(&operand, &Resource::glob(&*a), &places), held || a == b);
+    }
+
+    /// The quick answer for a tree is the automaton's for the same set written as a glob.
+    #[test]
+    fn a_tree_is_the_glob_of_a_tree(
+        pattern in "(/|~/|\\./|\\.\\./)?[ab]?/?[ab]{0,2}(/\\*\\*|/\\*|\\*|/|)(/a)?",
+        place in "(/home/ann/work|/home/ann|/home|)(/[ab]{1,2}){0,2}"
+    ) {
+        let places = places();
+        if let Ok(compiled) = Pattern::compile(&pattern, &places) {
+            let name = places.canonical(&place);
+            let tree = Resource::subtree(&*name);
+            let glob = match &*name {
+                "/" => Resource::glob("/**"),
+                "." => Resource::glob("./**"),
+                name => Resource::glob(format!("{name}/**")),
+            };
+            prop_assert_eq!(compiled.meets(&tree, &places), compiled.meets(&glob, &places), "{} {}", pattern, name);
+            prop_assert_eq!(compiled.holds(&tree, &places), compiled.holds(&glob, &places), "{} {}", pattern, name);
+            let one = Resource::path(&*name);
+            prop_assert_eq!(compiled.meets(&one, &places), compiled.holds(&one, &places), "{} {}", pattern, name);
+            prop_assert_eq!(compiled.meets(&one, &places), compiled.meets(&Resource::glob(&*name), &places), "{} {}", pattern, name);
+        }
     }
 
     #[test]

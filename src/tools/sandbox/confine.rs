@@ -1,4 +1,5 @@
-//! The walls: landlock for files, signals and TCP, a system call filter for every other socket.
+//! The walls: landlock for files, signals and TCP, a system call filter for every other socket, and of root's powers
+//! only those that ordinary work with files needs.
 //!
 //! Landlock only allows. What is hidden is left out by allowing everything beside it: a directory on the way to a
 //! hidden one is not allowed itself, each of its other entries is. So such a directory can be entered and not listed.
@@ -8,6 +9,7 @@ use landlock::{
     Access as _, AccessFs, AccessNet, BitFlags, Compatible as _, LandlockStatus, Ruleset, RulesetAttr as _,
     RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
 };
+use rustix::thread::CapabilitySet;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch,
@@ -34,8 +36,28 @@ pub(super) fn confine(to: &Confine) -> Result<u8, String> {
     if status.ruleset == RulesetStatus::NotEnforced {
         return Err("landlock enforced nothing".into());
     }
+    drop_powers().map_err(|e| format!("root's powers could not be dropped: {e}"))?;
     seccompiler::apply_filter(&filter).map_err(|e| e.to_string())?;
     abi.parse().map_err(|_| format!("landlock speaks of an ABI `{abi}`"))
+}
+
+/// Some capabilities (performance monitoring among them) let root look into processes that landlock keeps apart.
+/// `no_new_privs` holds by now, so what is dropped does not come back with the next program.
+fn drop_powers() -> rustix::io::Result<()> {
+    let kept = CapabilitySet::CHOWN
+        | CapabilitySet::DAC_OVERRIDE
+        | CapabilitySet::FOWNER
+        | CapabilitySet::FSETID
+        | CapabilitySet::KILL
+        | CapabilitySet::SETGID
+        | CapabilitySet::SETUID
+        | CapabilitySet::SETFCAP
+        | CapabilitySet::NET_BIND_SERVICE;
+    let mut sets = rustix::thread::capabilities(None)?;
+    sets.effective &= kept;
+    sets.permitted &= kept;
+    sets.inheritable = CapabilitySet::empty();
+    rustix::thread::set_capabilities(None, sets)
 }
 
 fn ruleset(to: &Confine) -> Result<RulesetCreated, String> {

@@ -82,6 +82,8 @@ pub(super) enum Report {
 
 /// The whole of `weal __child STAGE`; to be called before anything else when the first argument is [`CHILD`].
 pub fn child_main(stage: Option<&OsStr>) -> ExitCode {
+    // Whatever weal itself was started with must not be inherited any further.
+    close_fds::set_fds_cloexec(3, &[]);
     match stage.and_then(OsStr::to_str) {
         Some("watch") => watch::watch(),
         Some("run") => run(),

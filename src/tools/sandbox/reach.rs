@@ -47,7 +47,8 @@ impl Reach {
         if self.hidden.iter().any(|h| path.starts_with(h)) && !path.starts_with(self.workspace()) {
             return;
         }
-        let holder = path.parent().map(Path::to_owned).filter(|p| self.may_hold(p));
+        // What is yet to be made is made in the deepest directory that is there.
+        let holder = path.ancestors().skip(1).find(|p| p.exists()).filter(|p| self.may_hold(p)).map(Path::to_owned);
         let places = holder.into_iter().chain(path.exists().then_some(path));
         match effect.verb {
             Verb::Delete => to.remove.extend(places),
@@ -96,38 +97,39 @@ mod tests {
     use super::*;
     use crate::domain::{Certainty, Resource};
 
-    fn reach() -> Reach {
-        Reach {
-            places: Places { workspace: "/home/ann/work".into(), home: "/home/ann".into() },
-            hidden: vec!["/home/ann/.local/share/weal".into()],
-            private: "/tmp/private".into(),
-        }
-    }
-
-    fn set(effects: &[Effect]) -> (Vec<String>, Vec<String>) {
-        let to = reach().of(effects);
-        let text = |paths: Vec<PathBuf>| paths.iter().map(|p| p.display().to_string()).collect();
-        (text(to.write.into_iter().skip(1).collect()), text(to.remove))
-    }
-
     #[test]
     fn the_write_set_is_what_the_effects_write() {
-        let opaque = Effect { certainty: Certainty::Opaque, ..Effect::new(Verb::Execute, Resource::path("x.py")) };
-        let some = |w: &[&str], r: &[&str]| {
-            let own = |l: &[&str]| l.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
-            (own(w), own(r))
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for made in ["home/work/a", "home/weal", "srv"] {
+            std::fs::create_dir_all(root.join(made)).unwrap();
+        }
+        let text = |name: &str| root.join(name).display().to_string();
+        let reach = Reach {
+            places: Places { workspace: text("home/work"), home: text("home") },
+            hidden: vec![root.join("home/weal")],
+            private: "/private".into(),
         };
-        for (effects, want) in [
-            (vec![Effect::new(Verb::Read, Resource::path("a"))], some(&[], &[])),
-            (vec![Effect::new(Verb::Delete, Resource::subtree("a/b"))], some(&[], &["/home/ann/work/a"])),
-            (vec![Effect::new(Verb::Delete, Resource::glob("a/*.log"))], some(&[], &["/home/ann/work/a"])),
-            (vec![Effect::new(Verb::Create, Resource::path("/srv/x"))], some(&["/srv"], &[])),
-            (vec![Effect::new(Verb::Create, Resource::path("~/x"))], some(&[], &[])),
-            (vec![Effect::new(Verb::Create, Resource::path("~/.local/share/weal/x"))], some(&[], &[])),
-            (vec![opaque], some(&["/home/ann/work"], &[])),
-            (vec![Effect::new(Verb::Create, Resource::named(Kind::Branch, "main"))], some(&["/home/ann/work"], &[])),
+        let opaque = Effect { certainty: Certainty::Opaque, ..Effect::new(Verb::Execute, Resource::path("x.py")) };
+        let create = |name: &str| Effect::new(Verb::Create, Resource::path(name));
+        let branch = Effect::new(Verb::Create, Resource::named(Kind::Branch, "main"));
+        let (srv, none): (String, [&str; 0]) = (text("srv/x"), []);
+        for (effect, write, remove) in [
+            (Effect::new(Verb::Read, Resource::path("a")), &none[..], &none[..]),
+            (Effect::new(Verb::Delete, Resource::subtree("a/b")), &none, &["home/work/a"]),
+            (Effect::new(Verb::Delete, Resource::glob("a/*.log")), &none, &["home/work/a"]),
+            (create("a/b/c"), &["home/work/a"], &none),
+            (create("a"), &["home/work", "home/work/a"], &none),
+            (create(&srv), &["srv"], &none),
+            (create("~/x"), &none, &none),
+            (create("~/weal/x"), &none, &none),
+            (opaque, &["home/work"], &none),
+            (branch, &["home/work"], &none),
         ] {
-            assert_eq!(set(&effects), want, "{effects:?}");
+            let to = reach.of(std::slice::from_ref(&effect));
+            let want = |names: &[&str]| names.iter().map(|n| root.join(n)).collect::<Vec<_>>();
+            assert_eq!(to.write.get(1..), Some(&want(write)[..]), "{effect}");
+            assert_eq!(to.remove, want(remove), "{effect}");
         }
     }
 }

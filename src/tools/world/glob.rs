@@ -102,29 +102,50 @@ fn matcher(segment: &str) -> Option<Regex> {
 /// The rest of a bracket expression as a regex class; `None`, and nothing taken, where it does not close.
 fn class(chars: &mut Chars<'_>) -> Option<String> {
     let mut at = chars.clone();
-    let mut set = String::from("[");
-    if at.as_str().starts_with(['!', '^']) {
+    let negated = at.as_str().starts_with(['!', '^']);
+    if negated {
         at.next();
-        set.push('^');
     }
+    let mut set = String::new();
     let mut first = true;
     loop {
-        match at.next()? {
-            ']' if !first => break,
+        let c = at.next()?;
+        if c == ']' && !first {
+            break;
+        }
+        first = false;
+        let from = match c {
             '[' if at.as_str().starts_with(':') => {
                 let (name, after) = at.as_str().get(1..)?.split_once(":]")?;
                 set.push_str(&format!("[:{name}:]"));
                 at = after.chars();
+                continue;
             }
-            '\\' => set.push_str(&escaped(at.next()?)),
-            '-' => set.push('-'),
-            c => set.push_str(&escaped(c)),
+            '\\' => at.next()?,
+            c => c,
+        };
+        let to = range_end(&mut at).unwrap_or(from);
+        if from <= to {
+            set.push_str(&format!("{}-{}", escaped(from), escaped(to)));
         }
-        first = false;
     }
     *chars = at;
-    set.push(']');
-    Some(set)
+    // Reversed ranges alone leave a set without members.
+    Some(match (set.is_empty(), negated) {
+        (true, false) => "[^\\s\\S]".to_owned(),
+        (true, true) => "[\\s\\S]".to_owned(),
+        (false, false) => format!("[{set}]"),
+        (false, true) => format!("[^{set}]"),
+    })
+}
+
+/// Takes `-x` where it makes a range; a `-` before the closing bracket is a member.
+fn range_end(at: &mut Chars<'_>) -> Option<char> {
+    let mut ahead = at.clone();
+    let end = (ahead.next() == Some('-')).then(|| ahead.next()).flatten().filter(|c| *c != ']')?;
+    let end = if end == '\\' { ahead.next()? } else { end };
+    *at = ahead;
+    Some(end)
 }
 
 fn escaped(c: char) -> String {

@@ -92,7 +92,7 @@ impl RealWorld {
             return None;
         }
         if word.contains('/') {
-            return Some(self.absolute(word)).filter(runs);
+            return Some(self.absolute(word).components().collect()).filter(runs);
         }
         let path = self.env.get("PATH").map(String::as_str).unwrap_or_default();
         path.split(':').map(|dir| self.absolute(dir).join(word)).find(runs)
