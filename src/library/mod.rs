@@ -5,7 +5,10 @@ use crate::domain::{
 };
 use crate::policy::{
     Case, audit,
-    lang::{ast::Consequence, parse},
+    lang::{
+        ast::{Consequence, Guard, Predicate},
+        parse,
+    },
     law::{Law, LawRule, Unenforceable},
 };
 use std::collections::BTreeMap;
@@ -39,6 +42,19 @@ pub fn law<'a>(
     (law, unenforceable)
 }
 
+/// Is every call of the tool forbidden, whatever its arguments, with no exception to it?
+pub fn forbids_tool(law: &Law, tool: &str) -> bool {
+    let lifted = |id: RuleId| law.rules().iter().any(|r| matches!(r.rule.then, Consequence::Except(e) if e == id));
+    law.rules().iter().any(|r| {
+        let whole = match &r.rule.guard {
+            Guard::Always => true,
+            Guard::Is(Predicate::ToolIs(named)) => named == tool,
+            Guard::Is(_) | Guard::Not(_) | Guard::All(_) | Guard::AnyOf(_) => false,
+        };
+        whole && matches!(&r.rule.then, Consequence::ForbidToolCall(named) if named == tool) && !lifted(r.id)
+    })
+}
+
 /// Does the restriction speak of anything the grant covers?
 pub fn restricts_grant(restriction: &Constraint, grant: &Grant, places: &Places) -> bool {
     let covered = grant.verbs.iter().flat_map(|v| grant.resources.iter().map(|r| Effect::new(*v, r.clone())));
@@ -57,8 +73,7 @@ pub fn restricts_exception(restriction: &Constraint, exception: &Constraint, pla
     speaks_of(restriction, effects.filter(|e| e.verb.writes()).collect(), places)
 }
 
-fn named_resources(guard: &crate::policy::lang::ast::Guard) -> Vec<Resource> {
-    use crate::policy::lang::ast::{Guard, Predicate};
+fn named_resources(guard: &Guard) -> Vec<Resource> {
     match guard {
         Guard::Is(Predicate::ResourceIn(text)) => text.parse().into_iter().collect(),
         Guard::All(parts) | Guard::AnyOf(parts) => parts.iter().flat_map(named_resources).collect(),

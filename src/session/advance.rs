@@ -328,11 +328,14 @@ pub fn prompt_of(state: &State, desk: Desk<'_>) -> crate::domain::Prompt {
     let compacted = state.compaction.as_ref();
     let live = state.conversation.iter().filter(|s| compacted.is_none_or(|c| s.turn > c.to));
     let messages: Vec<_> = live.map(|s| &s.message).collect();
+    // what no argument could make lawful is not offered
+    let offered = desk.tools.iter().filter(|t| !library::forbids_tool(&state.law, &t.name));
+    let tools: Vec<_> = offered.cloned().collect();
     prompt::build(prompt::Parts {
         workspace: &state.places.workspace,
         summary: compacted.map(|c| c.summary.as_str()),
         messages: &messages,
         restored: &state.restored.given,
-        tools: desk.tools,
+        tools: &tools,
     })
 }

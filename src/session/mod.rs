@@ -14,6 +14,8 @@ mod desk;
 pub mod input;
 pub mod replay;
 pub mod state;
+#[cfg(test)]
+mod tests;
 pub mod timeline;
 pub mod understand;
 
