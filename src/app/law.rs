@@ -113,19 +113,9 @@ fn show(house: &House, workspace: &Path, id: RuleId) -> Result<()> {
         bail!("there is no rule {id} here; `weal rules list` names them")
     };
     let rule = c.rule.clone().unwrap_or_else(|| format!("not enforceable: {}", c.note.clone().unwrap_or_default()));
-    print(
-        &format!(
-            "{id}  {} ({})\n\n  {rule}\n\nsaid   \"{}\"\nturn   {}, characters {}–{}\nscope  {:?}",
-            c.kind.word(),
-            c.state.word(),
-            c.quote,
-            c.turn,
-            c.span.start,
-            c.span.end,
-            c.scope
-        )
-        .to_lowercase(),
-    )
+    let (kind, state, scope) = (c.kind.word(), c.state.word(), c.scope.word());
+    let place = format!("turn {}, characters {}–{}", c.turn, c.span.start, c.span.end);
+    print(&format!("{id}  {kind} ({state})\n\n  {rule}\n\nsaid   \"{}\"\nplace  {place}\nscope  {scope}", c.quote))
 }
 
 /// Runs the examples of all human-authored rules, trusted or not.

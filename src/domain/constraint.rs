@@ -64,6 +64,17 @@ pub enum Scope {
     Always,
 }
 
+impl Scope {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Scope::Turn => "turn",
+            Scope::Session => "session",
+            Scope::Project => "project",
+            Scope::Always => "always",
+        }
+    }
+}
+
 /// Where the words come from; decides what they may do (DESIGN §5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "from")]
