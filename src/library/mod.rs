@@ -32,12 +32,15 @@ pub fn law<'a>(
         }
     };
     let mut rules: Vec<LawRule> = core.iter().filter_map(|c| read(c.id, &c.rule, c.hard, None)).collect();
+    let mut words = Vec::new();
     for constraint in constraints.into_iter().filter(|c| c.is_active()) {
-        if let Some(text) = &constraint.rule {
-            rules.extend(read(constraint.id, text, false, constraint.once));
+        match &constraint.rule {
+            Some(text) => rules.extend(read(constraint.id, text, false, constraint.once)),
+            None => words.push((constraint.id, constraint.quote.clone())),
         }
     }
     let (law, mut unenforceable) = Law::compile(rules, places.clone(), &VARIABLES);
+    let law = law.minding(words);
     unenforceable.extend(unreadable);
     (law, unenforceable)
 }

@@ -12,6 +12,7 @@ use super::{
     eval::{Reading, Scene, Truth},
     grant, latch,
     law::{Duty, Law, Restriction},
+    words,
 };
 use crate::domain::{Action, Audit, Decision, Demand, Digest, Effect, Finding, Plan, RawCall, RuleId, Verb};
 
@@ -52,6 +53,7 @@ impl<'a> Trial<'a> {
         for group in self.hits().chunk_by(|a, b| a.rule == b.rule) {
             self.judge(group, &mut findings, &mut plan);
         }
+        self.mind(&mut findings);
         findings.extend(latch::questions(self.case, &findings));
         for finding in &mut findings {
             if let Some(grant) = grant::discharging(self, finding) {
@@ -67,6 +69,29 @@ impl<'a> Trial<'a> {
         let stands = |effect: usize| findings.iter().any(|f| f.effect == effect && f.is_open());
         let lawful = (0..self.case.action.effects.len()).filter(|e| !stands(*e)).collect();
         Audit { decision, plan, lawful, action: self.digest, law: self.law.digest(), findings }
+    }
+
+    /// Words that could not be made into a rule ask where they name an effect or what it acts on.
+    fn mind(&self, findings: &mut Vec<Finding>) {
+        for (rule, words) in &self.law.words {
+            for (at, effect) in self.case.action.effects.iter().enumerate() {
+                let reads = matches!(effect.verb, Verb::Read | Verb::List);
+                if !reads && words::name(words, effect, &self.case.action.call) {
+                    let why = "what was said here could not be made into a rule".to_owned();
+                    let (demand, matched) = (Demand::Unknown { why }, effect.to_string());
+                    let (granted, lifted) = (None, None);
+                    findings.push(Finding {
+                        rule: *rule,
+                        effect: at,
+                        demand,
+                        level: Decision::Ask,
+                        matched,
+                        granted,
+                        lifted,
+                    });
+                }
+            }
+        }
     }
 
     /// All restrictions that are not silent, in order of rule then effect, each pair once.

@@ -1,9 +1,9 @@
 //! The risk latch: what it asks while it is engaged, and what engages it. Releasing it is a person's deed and no
 //! function of this room.
 
-use super::{case::Case, pattern::may_overlap};
+use super::{case::Case, pattern::may_overlap, words};
 use crate::domain::{
-    Action, Audit, Decision, Demand, Effect, Finding, LatchCause, Places, ProposalId, Reversibility, RuleId, Verb,
+    Action, Audit, Decision, Demand, Effect, Finding, LatchCause, Places, ProposalId, Reversibility, RuleId,
 };
 
 /// The rule of the core schema that asks while the latch is engaged. The question is asked under its name even by a
@@ -77,7 +77,8 @@ pub fn engage(occasion: &Occasion<'_>) -> Option<LatchCause> {
         return Some(LatchCause::Hazard { lower });
     }
     let critical = || action.effects.iter().filter(|e| e.is_critical());
-    let named = occasion.unenforceable.iter().find(|(_, words)| critical().any(|e| names(words, e)));
+    let named =
+        occasion.unenforceable.iter().find(|(_, words)| critical().any(|e| words::name(words, e, &action.call)));
     named.map(|(rule, _)| LatchCause::Unenforceable { rule: *rule, proposal })
 }
 
@@ -88,41 +89,5 @@ impl Occasion<'_> {
             new.verb == old.verb && may_overlap(&new.resource, &old.resource, self.places)
         };
         self.action.effects.iter().any(|new| denied.effects.iter().any(|old| same(new, old)))
-    }
-}
-
-/// Whether `words` speak of the effect or of its object by name.
-fn names(words: &str, effect: &Effect) -> bool {
-    let words: Vec<String> = words.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-    let said = |stem: &str| words.iter().any(|w| if stem.len() > 3 { w.starts_with(stem) } else { w == stem });
-    let parts = effect.resource.name().unwrap_or_default().split(|c: char| !c.is_alphanumeric());
-    let object = parts.map(str::to_lowercase).any(|part| part.chars().count() > 2 && words.contains(&part));
-    object || stems(effect.verb).iter().any(|stem| said(stem))
-}
-
-/// How people begin the words they use for a verb; three letters and fewer are whole words.
-const fn stems(verb: Verb) -> &'static [&'static str] {
-    match verb {
-        Verb::Read => &["read"],
-        Verb::List => &["list"],
-        Verb::Create => &["creat", "write", "writing"],
-        Verb::Modify => &["modif", "chang", "edit", "alter", "touch", "updat"],
-        Verb::Overwrite => &["overwr", "replac", "clobber"],
-        Verb::Delete => &["delet", "remov", "eras", "wipe", "wiping", "destroy", "purg", "drop", "rm"],
-        Verb::Move => &["move", "moving", "renam"],
-        Verb::Copy => &["copy", "copi"],
-        Verb::Backup => &["backup"],
-        Verb::Execute => &["run", "runs", "running", "execut"],
-        Verb::Install => &["install"],
-        Verb::Grant => &["grant", "permission", "rights", "share", "sharing"],
-        Verb::Send => &["send", "sent", "mail", "email", "messag", "forward"],
-        Verb::Publish => &["publish", "push", "deploy", "releas", "upload"],
-        Verb::Request => &["request", "fetch", "download"],
-        Verb::Pay => &["pay", "pays", "paying", "paid", "payment", "transfer", "spend", "buy", "purchas"],
-        Verb::Schedule => &["schedul", "book"],
-        Verb::Cancel => &["cancel"],
-        Verb::Set => &["set", "sets", "setting", "switch"],
-        Verb::Escalate => &["sudo", "root", "privileg", "escalat"],
-        Verb::Unknown => &[],
     }
 }

@@ -80,10 +80,24 @@ pub struct Law {
     pub(super) index: Index,
     exceptions: BTreeMap<RuleId, Vec<Exception>>,
     pub(super) places: Places,
+    /// What the person said that no rule could be made of: it cannot be enforced, so it is asked about.
+    pub(super) words: Vec<(RuleId, String)>,
     digest: Digest,
 }
 
 impl Law {
+    /// The law with words in force that could not be made into rules.
+    #[must_use]
+    pub fn minding(mut self, words: impl IntoIterator<Item = (RuleId, String)>) -> Law {
+        self.words = words.into_iter().collect();
+        self.words.sort();
+        self.words.dedup();
+        if !self.words.is_empty() {
+            self.digest = Digest::of_json(&(self.digest, &self.words));
+        }
+        self
+    }
+
     /// Compiles the rules in force. `variables` are the names that somebody other than the agent provides. A core
     /// rule among the unenforceable ones is an error that the caller refuses to start on.
     pub fn compile(
@@ -105,6 +119,7 @@ impl Law {
             index: Index::default(),
             exceptions: BTreeMap::new(),
             places,
+            words: Vec::new(),
             digest,
         };
         let mut unenforceable = Vec::new();

@@ -20,6 +20,8 @@ pub mod receipt;
 mod repair;
 pub mod schema;
 
+mod words;
+
 pub use audit::audit;
 pub use case::Case;
 pub use law::{Law, LawRule, Unenforceable};

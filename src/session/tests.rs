@@ -2,8 +2,9 @@
 
 use super::{Command, Desk, Input, Phase, RuleDecision, Stage, State, Step, advance, decide, replay};
 use crate::domain::{
-    Event, Fact, Facts, HumanDecision, LatchCause, Moment, Outcome, ProposalId, RawCall, Record, Reply, RuleId, Seq,
-    SessionId, Status, ToolSpec, Turn,
+    Constraint, ConstraintState, Event, Fact, Facts, HumanDecision, LatchCause, Moment, Op, Outcome, ProposalId,
+    RawCall, Record, Reply, RuleId, Scope, Seq, SessionId, Source, Statement, StatementKind, Status, Stream,
+    ToolSpec, Turn,
     event::{CoreRule, Entry, Opening, Sandbox},
     message::ModelCall,
 };
@@ -327,6 +328,27 @@ fn a_message_during_work_binds_what_is_still_to_come() {
     assert_eq!(table.state.turn, Turn(2));
 }
 
+/// A constraint in force from here on, with or without a rule.
+fn said(table: &mut Table, quote: &str, rule: Option<&str>) {
+    let statement = Statement {
+        turn: Turn(1),
+        span: Default::default(),
+        quote: quote.into(),
+        kind: StatementKind::Prohibition,
+        op: Op::Add,
+        rule: rule.map(str::to_owned),
+        scope: Scope::Session,
+        confidence: 1.0,
+        enforceable: rule.is_some(),
+        targets: Vec::new(),
+        note: None,
+    };
+    let constraint = Constraint::of(RuleId::said(90), statement, Source::Said, ConstraintState::Active);
+    let stream = Stream::Session(SessionId("s".into()));
+    let event = Event::ConstraintAdded { constraint };
+    table.take(Step { events: vec![Entry { stream, event }], commands: Vec::new() });
+}
+
 #[test]
 fn a_tool_that_no_argument_could_make_lawful_is_not_offered() {
     let mut table = Table::new(u64::MAX, false);
@@ -335,25 +357,19 @@ fn a_tool_that_no_argument_could_make_lawful_is_not_offered() {
         prompt.tools.iter().any(|t| t.name == "shell_exec")
     };
     assert!(offered(&table));
-    table.say("Do not use the shell.");
-    let rule = r#"if tool_is("shell_exec") then forbid_tool_call("shell_exec")"#.to_owned();
-    let statement = crate::domain::Statement {
-        turn: Turn(1),
-        span: Default::default(),
-        quote: "Do not use the shell".into(),
-        kind: crate::domain::StatementKind::Prohibition,
-        op: crate::domain::Op::Add,
-        rule: Some(rule),
-        scope: crate::domain::Scope::Session,
-        confidence: 1.0,
-        enforceable: true,
-        targets: Vec::new(),
-        note: None,
-    };
-    let (source, active) = (crate::domain::Source::Said, crate::domain::ConstraintState::Active);
-    let constraint = crate::domain::Constraint::of(RuleId::said(90), statement, source, active);
-    let stream = crate::domain::Stream::Session(SessionId("s".into()));
-    let event = Event::ConstraintAdded { constraint };
-    table.take(Step { events: vec![Entry { stream, event }], commands: Vec::new() });
+    said(&mut table, "no shell", Some(r#"if tool_is("shell_exec") then forbid_tool_call("shell_exec")"#));
     assert!(!offered(&table));
+}
+
+#[test]
+fn words_that_no_rule_could_be_made_of_are_asked_about_where_they_name_something() {
+    for (command, asks) in
+        [("mkdir vienna", true), ("cat vienna/a", false), ("mkdir lisbon", false), ("touch vienna/b", true)]
+    {
+        let mut table = Table::new(u64::MAX, false);
+        table.say("hello");
+        said(&mut table, "mind the Vienna office", None);
+        table.reply("", &[shell(command)]);
+        assert_eq!(table.state.phase() == Phase::Waiting, asks, "{command}");
+    }
 }
