@@ -114,10 +114,3 @@ pub trait Log: Send {
 pub trait Clock: Send + Sync {
     fn now(&self) -> Moment;
 }
-
-/// An execution that is under way, for the driver's bookkeeping.
-#[derive(Debug, Clone)]
-pub struct Running {
-    pub proposal: ProposalId,
-    pub cancel: CancellationToken,
-}

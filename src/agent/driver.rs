@@ -1,7 +1,7 @@
 //! Inputs in, events to the log, log to the state, commands to the world. Append first, then apply, then act.
 
 use super::vault::Vault;
-use crate::domain::{Moment, Outcome, ProposalId, Record, Status, Stream, ToolSpec};
+use crate::domain::{Outcome, ProposalId, Record, Status, ToolSpec};
 use crate::intake::secrets::Unredactable;
 use crate::ports::{Clock, Delta, Entry, Log, LogError, Model, ModelError, Tools, World};
 use crate::session::{
@@ -239,20 +239,6 @@ impl Driver {
             }
         };
         self.busy = Some(Busy { cancel, result });
-    }
-
-    /// Moment of the driver's clock, for those who stamp inputs.
-    pub fn now(&self) -> Moment {
-        self.clock.now()
-    }
-
-    pub fn stream(&self) -> Stream {
-        self.state.session().map_or(Stream::Library, |id| Stream::Session(id.clone()))
-    }
-
-    /// Whether something is under way outside.
-    pub const fn is_busy(&self) -> bool {
-        self.busy.is_some()
     }
 }
 

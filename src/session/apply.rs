@@ -7,7 +7,7 @@ use super::{
 };
 use crate::domain::{
     Constraint, Decision, Done, Effect, Event, HumanDecision, LatchState, Message, Moment, Outcome, Places, Proposal,
-    ProposalId, Proposer, Record, Role, Seq, SessionId, Status, Turn, Usage, Verb, event::Opening,
+    ProposalId, Proposer, Record, Role, Seq, Status, Turn, Usage, Verb, event::Opening,
 };
 use crate::intake::actions::Surroundings;
 use crate::library;
@@ -409,11 +409,6 @@ impl State {
     fn has_open_calls(&self) -> bool {
         let open = self.open.iter().filter_map(|id| self.handlings.get(id));
         open.into_iter().any(|h| matches!(h.proposal.by, Proposer::Model { .. }))
-    }
-
-    /// The session's id, for messages about it.
-    pub fn id(&self) -> Option<&SessionId> {
-        self.opening.as_ref().map(|o| &o.session)
     }
 }
 

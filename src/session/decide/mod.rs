@@ -10,9 +10,7 @@ use super::{
     Desk, Stage, State,
     input::{Command, Input, Step},
 };
-use crate::domain::Stream;
-use crate::domain::event::Entry;
-use crate::domain::{Event, Fact, Facts, Outcome, Proposal, ProposalId, Proposer, RawCall, event::Opening};
+use crate::domain::{Event, Fact, Facts, Outcome, Proposal, ProposalId, Proposer, RawCall, Stream, event::Entry};
 
 /// What happened and what should be done now that `input` arrived.
 pub fn decide(state: &State, input: Input, desk: Desk<'_>) -> Step {
@@ -133,6 +131,3 @@ pub(super) fn propose(out: &mut Out<'_>, id: ProposalId, call: RawCall, by: Prop
     let turn = out.state.turn;
     out.event(Event::ActionProposed { proposal: Proposal { id, turn, call, by } });
 }
-
-/// What a session needs to begin; checked by the caller.
-pub(super) type Begin = Opening;

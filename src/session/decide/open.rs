@@ -1,10 +1,10 @@
 //! Opening and resuming a session.
 
-use super::{Begin, Out};
-use crate::domain::Event;
+use super::Out;
+use crate::domain::{Event, event::Opening};
 use crate::session::Stage;
 
-pub(super) fn open(out: &mut Out<'_>, opening: Begin) {
+pub(super) fn open(out: &mut Out<'_>, opening: Opening) {
     if out.state.opening.is_some() {
         return out.ignore("opening the session", "it is open already");
     }
