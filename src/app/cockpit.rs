@@ -64,7 +64,7 @@ fn offers(house: &House, workspace: &Path) -> Result<Start> {
     };
     let scripts = demo::scripts()?;
     let rehearsal = scripts.iter().any(|s| s.rehearsal.is_some());
-    let demos = scripts.iter().filter(|s| s.turns.iter().any(|t| !t.replies.is_empty()));
+    let demos = scripts.iter().filter(|s| s.rehearsal.is_none());
     let demos = demos.map(|s| (s.name.clone(), s.title.clone())).collect();
     Ok(Start { sessions: sessions.into_iter().map(line).collect(), demos, rehearsal })
 }
@@ -258,7 +258,7 @@ impl<'a> Director<'a> {
     }
 
     fn begin_demo(&mut self, workspace: &Path, script: Arc<Script>) -> Result<Mode> {
-        let session = self.house.begin(workspace, Voice::Script(script.clone()), true)?;
+        let session = self.house.begin(workspace, demo::voice(&script), true)?;
         let records = session.history.clone();
         let pace = Arc::new(Pace::over(session.model.current()));
         session.model.set(pace.clone());

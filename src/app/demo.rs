@@ -20,7 +20,8 @@ pub const SCRIPTED: &str = "scripted";
 pub async fn demo(args: cli::Demo) -> Result<ExitCode> {
     if args.list {
         for script in scripts()? {
-            print(&format!("{:<12} {}", script.name, script.title))?;
+            let kind = if script.rehearsal.is_some() { "rehearsal" } else { "demo" };
+            print(&format!("{:<12} {kind:<10} {}", script.name, script.title))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -56,6 +57,15 @@ pub fn load(name: Option<&str>) -> Result<Script> {
     bail!("there is no demo `{name}` (there are {}; a session file may be named by its path)", names.join(", "))
 }
 
+/// Who plays a session file: a rehearsal has an agent of its own, which reads from the script only what it was not
+/// asked to rehearse.
+pub fn voice(script: &Arc<Script>) -> Voice {
+    match script.rehearsal {
+        Some(_) => Voice::Rehearsal(script.clone()),
+        None => Voice::Script(script.clone()),
+    }
+}
+
 /// The scripted person's answer to the question that is open, if the script has one.
 pub fn scripted_answer(script: &Script, state: &State) -> Option<(ProposalId, HumanDecision)> {
     let waiting = state.waiting().find(|h| !h.is_put_off())?;
@@ -70,7 +80,7 @@ pub fn next_turn(script: &Script, state: &State) -> Option<String> {
 }
 
 async fn headless(house: &House, workspace: &Path, script: Arc<Script>) -> Result<ExitCode> {
-    let Session { mut driver, mut feed, .. } = house.begin(workspace, Voice::Script(script.clone()), true)?;
+    let Session { mut driver, mut feed, .. } = house.begin(workspace, voice(&script), true)?;
     loop {
         let (send, mut receive) = mpsc::unbounded_channel();
         match driver.state.phase() {

@@ -22,7 +22,10 @@ pub async fn run(args: cli::Run, workspace: &Path) -> Result<ExitCode> {
     let house = House::open()?;
     let task = task(args.task)?;
     if task.is_none() && args.resume.is_none() {
-        bail!("say what is to be done (`weal run \"…\"`), or go on with a session (`weal run --resume ID`)");
+        eprintln!(
+            "weal: say what is to be done (`weal run \"…\"`), or go on with a session (`weal run --resume ID`)"
+        );
+        return Ok(ExitCode::from(super::USAGE));
     }
     let voice = house.endpoint().await?;
     if matches!(voice, Voice::Nobody) {
@@ -81,10 +84,13 @@ pub async fn play(session: Session, inputs: impl IntoIterator<Item = Input>) -> 
             Ended::Idle
         }
     };
-    if ended == Ended::Idle && driver.state.model_error.is_none() {
-        driver.take(Input::Close { why: "done".to_owned() })?;
-    }
     let failed = driver.state.model_error.clone();
+    let why = match (&failed, ended) {
+        (_, Ended::WaitsForPerson) => "a question waits for a person",
+        (Some(error), Ended::Idle | Ended::Closed) => error,
+        (None, Ended::Idle | Ended::Closed) => "done",
+    };
+    driver.take(Input::Close { why: why.to_owned() })?;
     drop(driver);
     print.await.context("standard output could not be written")?;
     match failed {

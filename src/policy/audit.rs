@@ -14,11 +14,19 @@ use super::{
     law::{Duty, Law, Restriction},
     words,
 };
-use crate::domain::{Action, Audit, Decision, Demand, Digest, Effect, Finding, Plan, RawCall, RuleId, Verb};
+use crate::domain::{Action, Audit, Decision, Demand, Digest, Effect, Finding, Origin, Plan, RawCall, RuleId, Verb};
 
 /// How many doubtful rules are named for one opaque effect. More are cut off: they all ask the same question, and
 /// whatever answers one of them answers all.
 pub const MOST_DOUBTS: usize = 8;
+
+/// Up to how many doubts about an opaque effect this rule's is named too.
+pub(super) const fn most_doubts(rule: RuleId) -> usize {
+    match rule.origin {
+        Origin::Core => 1,
+        Origin::Said | Origin::Scar => MOST_DOUBTS,
+    }
+}
 
 /// Audits an action. `understand` gives the action of a repair step, from the facts at hand; without one there is no
 /// plan.
@@ -112,11 +120,16 @@ impl<'a> Trial<'a> {
         hits
     }
 
-    /// An opaque effect may be anything, so every rule is asked; of those in doubt only the first few count.
+    /// An opaque effect may be anything, so every rule is asked, the person's own first; of those in doubt only the
+    /// first few count, and the core's only where there is no other, because the core asks about what is opaque anyway.
     fn opaque_hits(&self, at: usize, scene: &Scene<'_>, hits: &mut Vec<Hit>) {
         let mut doubts = 0;
-        for (rule, restriction) in self.law.restrictions.iter().enumerate() {
-            let settled = doubts == MOST_DOUBTS;
+        let of_core = |core: bool| {
+            let all = self.law.restrictions.iter().enumerate();
+            all.filter(move |(_, r)| (r.id.origin == Origin::Core) == core)
+        };
+        for (rule, restriction) in of_core(false).chain(of_core(true)) {
+            let settled = doubts >= most_doubts(restriction.id);
             if settled && restriction.doubtful && scene.effect.verb == Verb::Unknown {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! The semantic gate: which constraints are put before the model for the task at hand, within a token budget.
 
 use crate::domain::{Constraint, Verb, event::Fragment, message::tokens_of_len};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Tokens that restored constraints may take.
 pub const BUDGET: u64 = 600;
@@ -61,12 +61,12 @@ pub fn render(constraint: &Constraint) -> String {
 fn fragment(constraint: &Constraint, task: &BTreeSet<String>) -> Fragment {
     let text = render(constraint);
     let own = words(&constraint.quote).chain(constraint.rule.as_deref().into_iter().flat_map(words));
-    let shared: BTreeSet<String> = own.filter(|w| task.contains(w)).collect();
+    let shared: BTreeMap<String, &str> = own.filter(|(stem, _)| task.contains(stem)).collect();
     let tokens = tokens_of_len(text.len()) + 1;
     let why = if shared.is_empty() {
         "there is room".to_owned()
     } else {
-        format!("near: {}", shared.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+        format!("near: {}", shared.values().copied().collect::<Vec<_>>().join(", "))
     };
     Fragment { rule: constraint.id, text, tokens, score: shared.len() as f64, why }
 }
@@ -74,13 +74,13 @@ fn fragment(constraint: &Constraint, task: &BTreeSet<String>) -> Fragment {
 /// The task's own words, and the effects that such tasks lead to.
 fn task_words(task: Task<'_>) -> BTreeSet<String> {
     let own = words(task.request).chain(task.recent.iter().flat_map(|r| words(r)));
-    own.chain(task.verbs.iter().map(|verb| stem(verb.word()))).collect()
+    own.map(|(stem, _)| stem).chain(task.verbs.iter().map(|verb| stem(verb.word()))).collect()
 }
 
-/// Lower-cased stems of the words that carry meaning.
-fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+/// The words that carry meaning, each after its stem.
+fn words(text: &str) -> impl Iterator<Item = (String, &str)> {
     let split = text.split(|c: char| !c.is_alphanumeric());
-    split.filter(|w| w.chars().count() > 3 && !STOP.contains(&w.to_lowercase().as_str())).map(stem)
+    split.filter(|w| w.chars().count() > 3 && !STOP.contains(&w.to_lowercase().as_str())).map(|w| (stem(w), w))
 }
 
 /// English endings off, so that `deleting`, `deleted` and `deletes` meet `delete`.

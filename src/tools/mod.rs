@@ -13,7 +13,7 @@ mod shell;
 mod specs;
 pub mod world;
 
-use crate::domain::{Digest, Outcome, ProposalId, Query, Status, ToolSpec, event::Sandbox};
+use crate::domain::{Digest, Outcome, ProposalId, Query, Reversibility, Status, ToolSpec, event::Sandbox};
 use crate::policy::clearance::Clearance;
 use crate::ports::{Tools, World as _};
 use capture::Capture;
@@ -191,11 +191,12 @@ impl Toolbox {
         if !self.files.ground.is_in_place() {
             return Some("the workspace is another directory".to_owned());
         }
+        let looks = clearance.action().effects.iter().all(|e| e.reversibility == Reversibility::ReadOnly);
         let audited = clearance.facts().clone();
         let world = self.world();
         let look = tokio::task::spawn_blocking(move || {
             let queries: Vec<Query> = audited.0.keys().cloned().collect();
-            world::drift(&audited, &world.read(&queries))
+            world::drift(&audited, &world.read(&queries), looks)
         });
         look.await.unwrap_or_else(|_| Some("looking at it failed".to_owned()))
     }

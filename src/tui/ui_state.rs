@@ -176,6 +176,8 @@ pub struct Ui {
     pub expanded: BTreeSet<Seq>,
     pub pane_scroll: BTreeMap<Pane, usize>,
     pub dock: Option<DockUi>,
+    /// The action that was answered on the dock last, until the next question.
+    pub answered: Option<ProposalId>,
     /// The question that the person turned to.
     pub chosen_question: Option<ProposalId>,
     pub draft: Draft,
@@ -213,6 +215,7 @@ impl Ui {
             expanded: BTreeSet::new(),
             pane_scroll: BTreeMap::new(),
             dock: None,
+            answered: None,
             chosen_question: None,
             draft: Draft::default(),
             demo: None,
@@ -285,6 +288,13 @@ impl Ui {
                 let question = Digest::of_json(&(handling.id(), handling.audits.len(), &handling.question));
                 if self.dock.as_ref().is_none_or(|d| d.question != question) {
                     self.ask(handling.id(), question, now);
+                }
+                // the same action asked about again finds the person where they answered it before
+                if self.answered.take() == Some(handling.id())
+                    && self.focus == self.home()
+                    && self.composer.is_empty()
+                {
+                    self.focus = Focus::Dock;
                 }
             }
             None => {

@@ -2,10 +2,10 @@
 
 use super::world::{World, places};
 use crate::{
-    domain::{Effect, Extent, Reversibility, RuleId, Scalar, Verb},
+    domain::{Effect, Extent, Origin, Reversibility, RuleId, Scalar, Verb},
     policy::{
         Law, LawRule,
-        audit::{Hit, MOST_DOUBTS},
+        audit::{Hit, most_doubts},
         eval::Truth,
         lang::ast::{Compare, Consequence, Guard, Operand, Predicate, Rule, VerbClass},
         pattern::Pattern,
@@ -174,11 +174,13 @@ pub(super) fn naive_hits(world: &World, law: &Law) -> Vec<Hit> {
     for at in 0..world.action.effects.len() {
         let naive = Naive { world, at };
         let mut doubts = 0;
-        for (rule, restriction) in restrictions.iter().enumerate() {
+        let core = |r: &LawRule| r.id.origin == Origin::Core;
+        let (core, own): (Vec<_>, Vec<_>) = restrictions.iter().enumerate().partition(|(_, r)| core(r));
+        for (rule, restriction) in own.into_iter().chain(core) {
             let truth = naive.speaks(&restriction.rule);
             let lifted = naive.lifted(law, restriction.id);
             let doubt = truth == Truth::Unknown && naive.effect().is_opaque();
-            if truth == Truth::False || doubt && doubts == MOST_DOUBTS {
+            if truth == Truth::False || doubt && doubts >= most_doubts(restriction.id) {
                 continue;
             }
             doubts += usize::from(doubt && lifted.is_none());

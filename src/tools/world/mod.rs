@@ -135,21 +135,22 @@ fn is_missing(e: &std::io::Error) -> bool {
 
 /// What of the facts behind an audit is no longer so; `None` when an action may run on them.
 ///
-/// What could not be told then cannot have changed: the audit took it for the worst.
-pub(super) fn drift(audited: &Facts, now: &Facts) -> Option<String> {
+/// What could not be told then cannot have changed: the audit took it for the worst. An action that only `looks` is as
+/// good on other contents, as long as every name leads where it led.
+pub(super) fn drift(audited: &Facts, now: &Facts, looks: bool) -> Option<String> {
     audited.0.iter().find_map(|(query, was)| {
         let is = now.get(query)?;
-        (!same(was, is)).then(|| format!("`{query}` was {}, is now {}", in_words(was), in_words(is)))
+        (!same(was, is, looks)).then(|| format!("`{query}` was {}, is now {}", in_words(was), in_words(is)))
     })
 }
 
-fn same(was: &Fact, is: &Fact) -> bool {
+fn same(was: &Fact, is: &Fact, looks: bool) -> bool {
     match (was, is) {
         (Fact::Unavailable { .. }, _) => true,
         (
             Fact::Path { resolved: r1, kind: k1, link: l1, stamp: s1, .. },
             Fact::Path { resolved: r2, kind: k2, link: l2, stamp: s2, .. },
-        ) => (r1, k1, l1, s1) == (r2, k2, l2, s2),
+        ) => (r1, k1, l1) == (r2, k2, l2) && (looks || s1 == s2),
         (Fact::Text { digest: d1, .. }, Fact::Text { digest: d2, .. }) => d1 == d2,
         (was, is) => was == is,
     }

@@ -88,6 +88,7 @@ fn on_choice(cx: Context<'_>, ui: &mut Ui, choice: Choice, key: Key, act: Option
             (None, KeyCode::Backspace) => drop(typed.pop()),
             (None, _) if enter && typed == *word => {
                 dock.choice = None;
+                ui.answered = Some(proposal);
                 return answer(proposal, HumanDecision::ApproveOnce);
             }
             (None, _) if enter => {
@@ -107,6 +108,7 @@ fn on_choice(cx: Context<'_>, ui: &mut Ui, choice: Choice, key: Key, act: Option
         return pass_on(cx, ui, act);
     }
     ui.chosen_question = None;
+    ui.answered = Some(proposal);
     answer(
         proposal,
         match choice {
