@@ -1,14 +1,14 @@
 //! Inputs in, events to the log, log to the state, commands to the world. Append first, then apply, then act.
 
 use super::vault::Vault;
-use crate::domain::{Outcome, ProposalId, Record, Status, ToolSpec};
+use crate::domain::{Outcome, ProposalId, Record, Reply, Status, ToolSpec};
 use crate::intake::secrets::Unredactable;
 use crate::ports::{Clock, Delta, Entry, Log, LogError, Model, ModelError, Tools, World};
 use crate::session::{
     Command, Desk, Input, Phase, State, Step, advance, advance::clearance, advance::prompt_of, decide,
 };
 use futures::future::BoxFuture;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -58,6 +58,14 @@ const STOPPING: std::time::Duration = std::time::Duration::from_secs(5);
 struct Busy {
     cancel: CancellationToken,
     result: BoxFuture<'static, Input>,
+    /// What a reply says so far; empty for anything else.
+    draft: Arc<Mutex<String>>,
+}
+
+impl Busy {
+    fn with(cancel: CancellationToken, result: BoxFuture<'static, Input>) -> Self {
+        Busy { cancel, result, draft: Arc::default() }
+    }
 }
 
 impl Driver {
@@ -123,8 +131,24 @@ impl Driver {
             Input::UserTurn { text, pasted } => Input::UserTurn { text: self.vault.redact_text(&text), pasted },
             other => other,
         };
+        if matches!(input, Input::Interrupt { .. }) {
+            self.keep_draft()?;
+        }
         let step = decide(&self.state, input, self.desk());
         self.carry_out(step)
+    }
+
+    /// What the person has read of a reply that is broken off stays, marked as cut.
+    fn keep_draft(&mut self) -> Result<(), DriverError> {
+        let draft = self.busy.as_ref().map(|busy| busy.draft.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        match draft {
+            Some(text) if self.state.calling && !text.trim().is_empty() => {
+                let reply = Reply { text: format!("{}\n\n[cut off here]", text.trim_end()), ..Reply::default() };
+                let step = decide(&self.state, Input::ModelReplied { reply }, self.desk());
+                self.carry_out(step)
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Ends what is under way and records what came of it.
@@ -186,7 +210,7 @@ impl Driver {
                 let world = Arc::clone(&self.world);
                 let read = tokio::task::spawn_blocking(move || world.read(&queries));
                 let result = async move { Input::FactsRead { proposal, facts: read.await.unwrap_or_default() } };
-                self.busy = Some(Busy { cancel: CancellationToken::new(), result: Box::pin(result) });
+                self.busy = Some(Busy::with(CancellationToken::new(), Box::pin(result)));
             }
             Command::Execute { proposal } => self.execute(proposal),
             Command::Cancel => {
@@ -202,8 +226,17 @@ impl Driver {
         let (model, cancel) = (Arc::clone(&self.model), CancellationToken::new());
         let (deltas, mut drafts) = mpsc::unbounded_channel();
         let feed = self.feed.clone();
+        let draft: Arc<Mutex<String>> = Arc::default();
+        let so_far = Arc::clone(&draft);
         tokio::spawn(async move {
             while let Some(delta) = drafts.recv().await {
+                let mut text = so_far.lock().unwrap_or_else(PoisonError::into_inner);
+                match &delta {
+                    Delta::Text(piece) => text.push_str(piece),
+                    Delta::Restarted => text.clear(),
+                    Delta::Reasoning(_) | Delta::Call { .. } | Delta::Retrying { .. } => {}
+                }
+                drop(text);
                 let _ = feed.send(Feed::Draft(delta));
             }
         });
@@ -215,7 +248,7 @@ impl Driver {
                 Err(error) => Input::ModelFailed { error: error.to_string() },
             }
         };
-        self.busy = Some(Busy { cancel, result: Box::pin(result) });
+        self.busy = Some(Busy { cancel, result: Box::pin(result), draft });
     }
 
     fn execute(&mut self, proposal: ProposalId) {
@@ -238,7 +271,7 @@ impl Driver {
                 Box::pin(async move { Input::ToolFinished { proposal, outcome } })
             }
         };
-        self.busy = Some(Busy { cancel, result });
+        self.busy = Some(Busy::with(cancel, result));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     home::Home,
-    sse::{Answer, Server},
+    sse::{Answer, Server, Step, delta},
     terminal::Terminal,
 };
 use serde_json::json;
@@ -112,6 +112,27 @@ fn a_session_with_an_endpoint_streams_is_denied_and_is_resumed() {
     let start = again.shows("Never touch contracts/");
     assert!(start.contains("2 turns") || start.contains("resume"), "{start}");
     quit(&mut again);
+}
+
+#[test]
+fn escape_breaks_a_reply_off_and_keeps_what_was_read() {
+    let home = Home::new();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    let begun = Step::Event(delta(json!({ "content": "It begins here and" })).to_string());
+    let server = runtime.block_on(Server::start([Answer::steps([begun, Step::Hang]), Answer::says("Once more.")]));
+    home.config("config.toml", &format!("[model]\nbase_url = \"{}\"\nname = \"m\"\n", server.url));
+    let mut terminal = Terminal::weal(&[], &home.work(), &home.home(), 100, 30);
+    terminal.shows("no session yet");
+    terminal.press("Tell me a story.\r");
+    terminal.shows("It begins here and");
+    terminal.press("\x1b");
+    terminal.shows("cut off here");
+    runtime.block_on(server.left(1));
+    terminal.press("Again.\r");
+    let screen = terminal.shows("Once more.");
+    assert!(screen.contains("It begins here and"), "{screen}");
+    quit(&mut terminal);
 }
 
 #[test]
