@@ -12,13 +12,21 @@ pub(super) enum Value {
     Many(Vec<Arg>),
 }
 
+/// All that a name was defined as: which definition holds is not followed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Function {
+    pub bodies: Vec<Rc<ast::FunctionDefinition>>,
+    /// One of them holds; otherwise the name may still mean a program.
+    pub sure: bool,
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
     /// Absolute; `None` after a `cd` to a place that cannot be told.
     pub cwd: Option<String>,
     pub old: Option<String>,
     pub vars: BTreeMap<String, Value>,
-    pub functions: BTreeMap<String, Rc<ast::FunctionDefinition>>,
+    pub functions: BTreeMap<String, Function>,
     /// `$1`, `$2`, …
     pub args: Vec<Arg>,
     /// Why commands may not be what their names say (`PATH` was set, …).
@@ -68,6 +76,19 @@ impl Scope {
                 _ => Value::One(Arg::Unknown { prefix: String::new(), empty: Some(String::new()) }),
             };
         }
+    }
+
+    /// Things are as here or as in `other`.
+    pub fn or(mut self, other: Scope) -> Scope {
+        for name in other.vars.keys() {
+            self.vars.entry(name.clone()).or_insert(Value::Unset);
+        }
+        self.blur(&other);
+        for (name, function) in other.functions {
+            self.functions.entry(name).or_insert(Function { sure: false, ..function });
+        }
+        self.tainted = self.tainted.or(other.tainted);
+        self
     }
 
     pub fn enter(&mut self, cwd: Option<String>) {

@@ -21,6 +21,9 @@ const MAX_WORK: usize = 4 << 20;
 /// Values of a loop variable that are followed one by one.
 const MAX_ROUNDS: usize = 16;
 
+/// Definitions of one function.
+const MAX_BODIES: usize = 8;
+
 /// A walk in progress.
 pub(super) struct Walk<'a> {
     pub emit: Emit<'a>,
@@ -29,6 +32,8 @@ pub(super) struct Walk<'a> {
     /// Bytes of lines and words read so far.
     work: usize,
     next_chain: u16,
+    /// Inside what runs only after something else has succeeded or failed.
+    guarded: bool,
     /// Names of functions being expanded.
     calls: Vec<String>,
     /// Variables declared `local`, by function, with the value they hide.
@@ -50,7 +55,16 @@ impl std::ops::DerefMut for Walk<'_> {
 
 impl<'a> Walk<'a> {
     pub fn new(emit: Emit<'a>) -> Self {
-        Walk { emit, depth: 0, steps: 0, work: 0, next_chain: 0, calls: Vec::new(), locals: Vec::new() }
+        Walk {
+            emit,
+            depth: 0,
+            steps: 0,
+            work: 0,
+            next_chain: 0,
+            guarded: false,
+            calls: Vec::new(),
+            locals: Vec::new(),
+        }
     }
 
     /// Runs `text` as a line of its own; what it prints is returned.
@@ -134,8 +148,9 @@ impl<'a> Walk<'a> {
     }
 
     fn and_or(&mut self, list: &ast::AndOrList, scope: &mut Scope, input: Stream) -> Stream {
-        let (chain, certainty) = (self.chain, self.certainty);
+        let (chain, certainty, guarded) = (self.chain, self.certainty, self.guarded);
         let mut printed = self.pipeline(&list.first, scope, input.clone());
+        self.guarded |= !list.additional.is_empty();
         for next in &list.additional {
             let pipeline = match next {
                 ast::AndOr::And(pipeline) => pipeline,
@@ -147,7 +162,7 @@ impl<'a> Walk<'a> {
             };
             printed = printed.then(self.pipeline(pipeline, scope, input.clone()));
         }
-        (self.emit.chain, self.emit.certainty) = (chain, certainty);
+        (self.emit.chain, self.emit.certainty, self.guarded) = (chain, certainty, guarded);
         printed
     }
 
@@ -186,8 +201,15 @@ impl<'a> Walk<'a> {
                 if silent { Stream::default() } else { out }
             }
             ast::Command::Function(definition) => {
-                let name = definition.fname.value.clone();
-                scope.functions.insert(name, Rc::new(definition.clone()));
+                let function = scope.functions.entry(definition.fname.value.clone()).or_default();
+                function.sure |= self.certainty == Certainty::Certain && !self.guarded;
+                // Met again in a loop's next round, it is the same one.
+                let known = function.bodies.iter().any(|body| format!("{body:?}") == format!("{definition:?}"));
+                match (known, function.bodies.len() < MAX_BODIES) {
+                    (true, _) => {}
+                    (false, true) => function.bodies.push(Rc::new(definition.clone())),
+                    (false, false) => self.opaque("shell", "a function has too many definitions to be followed"),
+                }
                 Stream::default()
             }
             ast::Command::ExtendedTest(test, redirects) => {
@@ -426,10 +448,17 @@ impl<'a> Walk<'a> {
     }
 
     /// Calls a function that the line defined.
-    pub fn call(&mut self, name: &str, args: &[Arg], scope: &mut Scope, input: Stream) -> Option<Stream> {
-        let definition = scope.functions.get(name)?.clone();
+    pub fn call(
+        &mut self,
+        name: &str,
+        definition: &ast::FunctionDefinition,
+        args: &[Arg],
+        scope: &mut Scope,
+        input: Stream,
+    ) -> Stream {
         if self.calls.iter().any(|c| c == name) {
-            return Some(Stream::unknown()); // recursion brings no new commands
+            self.opaque(name, "a function that calls itself is not followed");
+            return Stream::unknown();
         }
         self.calls.push(name.to_owned());
         self.locals.push(Vec::new());
@@ -442,7 +471,7 @@ impl<'a> Walk<'a> {
             scope.restore(&name, value);
         }
         self.calls.pop();
-        Some(if silent { Stream::default() } else { out })
+        if silent { Stream::default() } else { out }
     }
 
     /// Runs `text` on another machine or in a container: what it does, it does there.
