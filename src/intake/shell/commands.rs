@@ -32,6 +32,24 @@ const BUILTINS: [&str; 38] = [
     "pwd", "read", "readonly", "return", "set", "shift", "shopt", "source", "test", "trap", "true", "type",
 ];
 
+/// Builtins that compute operands, or take the name of an array's element, whose index they compute.
+const COMPUTING: [&str; 14] = [
+    "let",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "test",
+    "[",
+    "read",
+    "mapfile",
+    "readarray",
+    "wait",
+    "getopts",
+];
+
 /// Everything that a tool's code may look at.
 pub(super) struct Call<'t> {
     pub name: &'t str,
@@ -116,6 +134,12 @@ impl Walk<'_> {
         let name = bare(word);
         if name.contains('/') {
             return self.script(&Arg::known(word), args, scope, input);
+        }
+        if COMPUTING.contains(&name) || name == "printf" && args.first().is_some_and(|a| a.start().starts_with("-v"))
+        {
+            for arg in args {
+                self.subscript(arg);
+            }
         }
         if !BUILTINS.contains(&name) {
             if let Some(why) = scope.tainted.clone() {
@@ -251,7 +275,9 @@ impl Walk<'_> {
         let mut inner = scope.clone();
         while let (true, Some(first)) = (call.tool.assigns, rest.first()) {
             let Some((name, _)) = first.start().split_once('=').filter(|(name, _)| is_name(name)) else { break };
-            inner.set(name, Value::One(first.without(name.len() + 1)));
+            let value = first.without(name.len() + 1);
+            self.holds(name, &value);
+            inner.set(name, Value::One(value));
             rest = rest.get(1..).unwrap_or_default();
         }
         self.dispatch_program(rest, &[], &mut inner, input)
@@ -389,7 +415,10 @@ impl Walk<'_> {
             Special::Pwd => scope.cwd.clone().map_or_else(Stream::unknown, Stream::text),
             Special::Assign => self.declare(call, false, scope),
             Special::Local => self.declare(call, true, scope),
-            Special::Read => builtins::read_into(call.args, scope, input),
+            Special::Read => {
+                self.option_values(call, &sort(call.tool, call.args), scope, input);
+                self.read_into(call.args, scope, input)
+            }
             Special::Unset => {
                 for arg in call.args {
                     match arg.text() {

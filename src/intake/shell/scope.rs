@@ -101,8 +101,8 @@ const QUIET: [&str; 5] = ["", "cat", "true", ":", "less"];
 
 /// Variables that decide which code a command word runs.
 pub(super) fn changes_commands(name: &str) -> bool {
-    const PREFIXES: [&str; 3] = ["LD_", "DYLD_", "BASH_FUNC_"];
-    const NAMES: [&str; 20] = [
+    const PREFIXES: [&str; 4] = ["LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG"];
+    const NAMES: [&str; 34] = [
         "PATH",
         "ENV",
         "BASH_ENV",
@@ -119,7 +119,21 @@ pub(super) fn changes_commands(name: &str) -> bool {
         "GIT_EXTERNAL_DIFF",
         "GIT_PAGER",
         "GIT_EDITOR",
-        "GIT_CONFIG_GLOBAL",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_ASKPASS",
+        "SSH_ASKPASS",
+        "MANPAGER",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "VISUAL",
+        "BROWSER",
+        "FCEDIT",
+        "PERL5LIB",
+        "RUBYLIB",
+        "RSYNC_RSH",
+        "TAR_OPTIONS",
+        "JAVA_TOOL_OPTIONS",
+        "MAKEFLAGS",
         "PAGER",
         "EDITOR",
         "RUSTC_WRAPPER",

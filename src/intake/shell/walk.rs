@@ -224,12 +224,12 @@ impl<'a> Walk<'a> {
         use ast::CompoundCommand as C;
         match compound {
             C::Arithmetic(arithmetic) => {
-                self.expand_heredoc(&arithmetic.expr.value, scope);
+                self.arithmetic(&arithmetic.expr.value, scope);
                 Stream::default()
             }
             C::ArithmeticForClause(each) => {
                 for part in [&each.initializer, &each.condition, &each.updater].into_iter().flatten() {
-                    self.expand_heredoc(&part.value, scope);
+                    self.arithmetic(&part.value, scope);
                 }
                 self.rounds(&each.body.list, scope, input)
             }
@@ -305,13 +305,14 @@ impl<'a> Walk<'a> {
         let rounds = if values.len() > MAX_ROUNDS { vec![Arg::any_of(&values)] } else { values };
         let mut printed = Stream::default();
         for value in rounds {
+            self.holds(&each.variable_name, &value);
             scope.set(&each.variable_name, Value::One(value));
             printed = printed.then(self.rounds(&each.body.list, scope, input.clone()));
         }
         printed
     }
 
-    /// Operands of `[[ … ]]`: only substitutions in them do something.
+    /// Operands of `[[ … ]]`: only substitutions in them do something, if need be in the subscripts that some hold.
     fn test(&mut self, expr: &ast::ExtendedTestExpr, scope: &mut Scope) {
         use ast::ExtendedTestExpr as T;
         match expr {
@@ -321,11 +322,14 @@ impl<'a> Walk<'a> {
             }
             T::Not(a) | T::Parenthesized(a) => self.test(a, scope),
             T::UnaryTest(_, word) => {
-                self.expand_one(&word.value, scope);
+                let text = self.expand_one(&word.value, scope);
+                self.subscript(&text);
             }
             T::BinaryTest(_, a, b) => {
-                self.expand_one(&a.value, scope);
-                self.expand_one(&b.value, scope);
+                for word in [a, b] {
+                    let text = self.expand_one(&word.value, scope);
+                    self.subscript(&text);
+                }
             }
         }
     }
@@ -421,15 +425,25 @@ impl<'a> Walk<'a> {
             }
         };
         let value = match &assignment.value {
-            ast::AssignmentValue::Scalar(word) => Value::One(self.expand_one(&word.value, scope)),
+            ast::AssignmentValue::Scalar(word) => {
+                let value = self.expand_one(&word.value, scope);
+                self.holds(&name, &value);
+                Value::One(value)
+            }
             ast::AssignmentValue::Array(items) => {
                 let mut all = match (assignment.append, scope.vars.get(&name)) {
                     (true, Some(Value::Many(old))) => old.clone(),
                     (true, Some(Value::One(old))) => vec![old.clone()],
                     (true, Some(Value::Unset) | None) | (false, _) => Vec::new(),
                 };
-                for (_, word) in items {
+                for (key, word) in items {
+                    if let Some(key) = key {
+                        self.expand_one(&key.value, scope);
+                    }
                     all.extend(self.expand(&word.value, scope));
+                }
+                for value in &all {
+                    self.holds(&name, value);
                 }
                 return (name, Value::Many(all));
             }
@@ -438,12 +452,22 @@ impl<'a> Walk<'a> {
             (false, false, value) => (name, value),
             (false, true, Value::One(Arg::Known(more))) => match scope.vars.get(&name) {
                 Some(Value::One(Arg::Known(text))) => {
-                    let joined = format!("{text}{more}");
-                    (name, Value::One(Arg::Known(joined)))
+                    let joined = Arg::Known(format!("{text}{more}"));
+                    self.holds(&name, &joined);
+                    (name, Value::One(joined))
                 }
                 _ => (name, Value::One(Arg::hole())),
             },
             _ => (name, Value::One(Arg::hole())),
+        }
+    }
+
+    /// The variable `name` gets a value that runs something once the variable is computed with or shown as a prompt.
+    pub(super) fn holds(&mut self, name: &str, value: &Arg) {
+        self.subscript(value);
+        let runs = |text: &str| text.contains("$(") || text.contains('`');
+        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4" | "PROMPT_COMMAND") && value.text().is_none_or(runs) {
+            self.opaque("shell", &format!("`{name}` runs commands"));
         }
     }
 
