@@ -50,8 +50,14 @@ impl Walk<'_> {
                 && is_name(name)
                 && !call.declared.iter().any(|(n, _)| n == name)
             {
-                scope.set(name, Value::One(arg.without(name.len() + 1)));
+                let value = arg.without(name.len() + 1);
+                self.holds(name, &value);
+                scope.set(name, Value::One(value));
             }
+        }
+        let option = |sign| call.args.iter().any(|a| a.start().starts_with('-') && a.start().contains(sign));
+        if option('f') && (call.name == "export" || option('x')) {
+            scope.tainted = Some("a function goes on to the programs that are started".to_owned());
         }
         for (name, value) in call.declared {
             if local && let Some(frame) = self.locals.last_mut() {
@@ -61,25 +67,26 @@ impl Walk<'_> {
         }
         Stream::unknown()
     }
-}
 
-/// `read a b`: names out of the input.
-pub(super) fn read_into(args: &[Arg], scope: &mut Scope, input: &Stream) -> Stream {
-    let names: Vec<&str> = args.iter().filter_map(Arg::text).filter(|a| is_name(a)).collect();
-    for (at, name) in names.iter().enumerate() {
-        let value = match &input.content {
-            Content::Names(list) if at == 0 && names.len() == 1 => Arg::any_of(list),
-            Content::Text(text) if at == 0 && names.len() == 1 => {
-                let lines: Vec<Arg> = text.lines().map(Arg::known).collect();
-                Arg::any_of(&lines)
+    /// `read a b`: names out of the input.
+    pub(super) fn read_into(&mut self, args: &[Arg], scope: &mut Scope, input: &Stream) -> Stream {
+        let names: Vec<&str> = args.iter().filter_map(Arg::text).filter(|a| is_name(a)).collect();
+        for (at, name) in names.iter().enumerate() {
+            let value = match &input.content {
+                Content::Names(list) if at == 0 && names.len() == 1 => Arg::any_of(list),
+                Content::Text(text) if at == 0 && names.len() == 1 => {
+                    let lines: Vec<Arg> = text.lines().map(Arg::known).collect();
+                    Arg::any_of(&lines)
+                }
+                Content::Names(_) | Content::Text(_) | Content::Nothing | Content::Unknown => Arg::hole(),
+            };
+            self.holds(name, &value);
+            if !changes_commands(name) {
+                scope.vars.insert((*name).to_owned(), Value::One(value));
             }
-            Content::Names(_) | Content::Text(_) | Content::Nothing | Content::Unknown => Arg::hole(),
-        };
-        if !changes_commands(name) {
-            scope.vars.insert((*name).to_owned(), Value::One(value));
         }
+        Stream::default()
     }
-    Stream::default()
 }
 
 pub(super) fn echo(args: &[Arg]) -> Stream {

@@ -32,6 +32,24 @@ const BUILTINS: [&str; 38] = [
     "pwd", "read", "readonly", "return", "set", "shift", "shopt", "source", "test", "trap", "true", "type",
 ];
 
+/// Builtins that compute operands, or take the name of an array's element, whose index they compute.
+const COMPUTING: [&str; 14] = [
+    "let",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "test",
+    "[",
+    "read",
+    "mapfile",
+    "readarray",
+    "wait",
+    "getopts",
+];
+
 /// Everything that a tool's code may look at.
 pub(super) struct Call<'t> {
     pub name: &'t str,
@@ -41,8 +59,49 @@ pub(super) struct Call<'t> {
 }
 
 impl Walk<'_> {
-    /// Runs the command `words`.
+    /// Runs the command `words` of a line, in which a function goes before a program. Whether it still does when the
+    /// line gets here is seldom certain, so where a program has that name too, both are told.
     pub(super) fn dispatch(
+        &mut self,
+        words: &[Arg],
+        declared: &[(String, Value)],
+        scope: &mut Scope,
+        input: Stream,
+    ) -> Stream {
+        let function = words.split_first().and_then(|(first, args)| {
+            let name = first.text()?;
+            Some((name, args, scope.functions.get(name)?.clone()))
+        });
+        let Some((name, args, function)) = function else {
+            return self.dispatch_program(words, declared, scope, input);
+        };
+        let sure = function.sure && !is_program(name);
+        if let ([body], true) = (function.bodies.as_slice(), sure) {
+            return self.call(name, body, args, scope, input);
+        }
+        self.possibly(|walk| {
+            let before = scope.clone();
+            let mut worlds = Vec::new();
+            let mut out = Stream::unknown();
+            for body in &function.bodies {
+                let mut world = before.clone();
+                out = out.then(walk.call(name, body, args, &mut world, input.clone()));
+                worlds.push(world);
+            }
+            if !sure {
+                let mut world = before;
+                out = out.then(walk.dispatch_program(words, declared, &mut world, input));
+                worlds.push(world);
+            }
+            if let Some(world) = worlds.into_iter().reduce(Scope::or) {
+                *scope = world;
+            }
+            Stream { content: Content::Unknown, ..out }
+        })
+    }
+
+    /// Runs the program or builtin `words`: what `command`, `env`, `xargs` and their like start. Functions do not count.
+    pub(super) fn dispatch_program(
         &mut self,
         words: &[Arg],
         declared: &[(String, Value)],
@@ -61,9 +120,6 @@ impl Walk<'_> {
         if word.is_empty() {
             return Stream::default();
         }
-        if let Some(out) = self.call(word, args, scope, input.clone()) {
-            return out;
-        }
         self.deeper(|walk| walk.program(word, args, declared, scope, input))
     }
 
@@ -75,9 +131,15 @@ impl Walk<'_> {
         scope: &mut Scope,
         input: Stream,
     ) -> Stream {
-        let name = SYSTEM.iter().find_map(|dir| word.strip_prefix(dir)).unwrap_or(word);
+        let name = bare(word);
         if name.contains('/') {
             return self.script(&Arg::known(word), args, scope, input);
+        }
+        if COMPUTING.contains(&name) || name == "printf" && args.first().is_some_and(|a| a.start().starts_with("-v"))
+        {
+            for arg in args {
+                self.subscript(arg);
+            }
         }
         if !BUILTINS.contains(&name) {
             if let Some(why) = scope.tainted.clone() {
@@ -213,10 +275,12 @@ impl Walk<'_> {
         let mut inner = scope.clone();
         while let (true, Some(first)) = (call.tool.assigns, rest.first()) {
             let Some((name, _)) = first.start().split_once('=').filter(|(name, _)| is_name(name)) else { break };
-            inner.set(name, Value::One(first.without(name.len() + 1)));
+            let value = first.without(name.len() + 1);
+            self.holds(name, &value);
+            inner.set(name, Value::One(value));
             rest = rest.get(1..).unwrap_or_default();
         }
-        self.dispatch(rest, &[], &mut inner, input)
+        self.dispatch_program(rest, &[], &mut inner, input)
     }
 
     fn roles(&mut self, call: &Call<'_>, sorted: &Sorted<'_>, operands: &[Arg], scope: &mut Scope, input: &Stream) {
@@ -351,12 +415,18 @@ impl Walk<'_> {
             Special::Pwd => scope.cwd.clone().map_or_else(Stream::unknown, Stream::text),
             Special::Assign => self.declare(call, false, scope),
             Special::Local => self.declare(call, true, scope),
-            Special::Read => builtins::read_into(call.args, scope, input),
+            Special::Read => {
+                self.option_values(call, &sort(call.tool, call.args), scope, input);
+                self.read_into(call.args, scope, input)
+            }
             Special::Unset => {
                 for arg in call.args {
                     match arg.text() {
                         Some(name) if is_name(name) => scope.set(name, Value::Unset),
                         _ => {}
+                    }
+                    if let Some(function) = arg.text().and_then(|name| scope.functions.get_mut(name)) {
+                        function.sure = false;
                     }
                 }
                 Stream::default()
@@ -392,7 +462,7 @@ impl Walk<'_> {
             Special::Applet => match call.args.split_first() {
                 Some((first, rest)) => {
                     let words: Vec<Arg> = std::iter::once(first).chain(rest).cloned().collect();
-                    self.dispatch(&words, &[], scope, input.clone())
+                    self.dispatch_program(&words, &[], scope, input.clone())
                 }
                 None => Stream::unknown(),
             },
@@ -414,8 +484,18 @@ impl Walk<'_> {
         if sorted.has(Flag::Dry) {
             return Stream::names(vec![Arg::Pattern("*".to_owned())]);
         }
-        self.dispatch(&sorted.operands, call.declared, scope, input)
+        self.dispatch_program(&sorted.operands, call.declared, scope, input)
     }
+}
+
+/// The name of a program that is told by its path in the system.
+fn bare(word: &str) -> &str {
+    SYSTEM.iter().find_map(|dir| word.strip_prefix(dir)).unwrap_or(word)
+}
+
+/// Whether `word` runs something where it is no function.
+fn is_program(word: &str) -> bool {
+    word.contains('/') || BUILTINS.contains(&word) || TOOLS.get(word).is_some()
 }
 
 /// A variable's name.

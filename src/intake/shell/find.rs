@@ -86,7 +86,9 @@ impl Walk<'_> {
                         rest.by_ref().take_while(|a| !matches!(a.text(), Some(";" | "+"))).collect();
                     for found in self.found(&picked, scope) {
                         let words: Vec<Arg> = command.iter().map(|arg| arg.with("{}", &found)).collect();
-                        self.possibly(|walk| walk.dispatch(&words, &[], &mut scope.clone(), Stream::default()));
+                        self.possibly(|walk| {
+                            walk.dispatch_program(&words, &[], &mut scope.clone(), Stream::default())
+                        });
                     }
                 }
                 Some("-fprint" | "-fprint0" | "-fls") => {

@@ -72,7 +72,7 @@ impl Walk<'_> {
         }
         let words: Vec<Arg> = std::iter::once("git").chain(text.split_whitespace()).map(Arg::known).collect();
         let words: Vec<Arg> = words.into_iter().chain(rest.iter().cloned()).collect();
-        Some(self.deeper(|walk| walk.dispatch(&words, &[], scope, Stream::default())))
+        Some(self.deeper(|walk| walk.dispatch_program(&words, &[], scope, Stream::default())))
     }
 
     pub(super) fn git(&mut self, special: Special, call: &Call<'_>, scope: &mut Scope) -> Option<Stream> {

@@ -234,12 +234,12 @@ impl Walk<'_> {
         match replaced {
             None => {
                 let words: Vec<Arg> = sorted.operands.iter().cloned().chain(names).collect();
-                self.possibly(|walk| walk.dispatch(&words, &[], &mut scope.clone(), feed))
+                self.possibly(|walk| walk.dispatch_program(&words, &[], &mut scope.clone(), feed))
             }
             Some(mark) => {
                 for name in &names {
                     let words: Vec<Arg> = sorted.operands.iter().map(|arg| arg.with(mark, name)).collect();
-                    self.possibly(|walk| walk.dispatch(&words, &[], &mut scope.clone(), feed.clone()));
+                    self.possibly(|walk| walk.dispatch_program(&words, &[], &mut scope.clone(), feed.clone()));
                 }
                 Stream::unknown()
             }

@@ -12,13 +12,21 @@ pub(super) enum Value {
     Many(Vec<Arg>),
 }
 
+/// All that a name was defined as: which definition holds is not followed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Function {
+    pub bodies: Vec<Rc<ast::FunctionDefinition>>,
+    /// One of them holds; otherwise the name may still mean a program.
+    pub sure: bool,
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
     /// Absolute; `None` after a `cd` to a place that cannot be told.
     pub cwd: Option<String>,
     pub old: Option<String>,
     pub vars: BTreeMap<String, Value>,
-    pub functions: BTreeMap<String, Rc<ast::FunctionDefinition>>,
+    pub functions: BTreeMap<String, Function>,
     /// `$1`, `$2`, …
     pub args: Vec<Arg>,
     /// Why commands may not be what their names say (`PATH` was set, …).
@@ -70,6 +78,19 @@ impl Scope {
         }
     }
 
+    /// Things are as here or as in `other`.
+    pub fn or(mut self, other: Scope) -> Scope {
+        for name in other.vars.keys() {
+            self.vars.entry(name.clone()).or_insert(Value::Unset);
+        }
+        self.blur(&other);
+        for (name, function) in other.functions {
+            self.functions.entry(name).or_insert(Function { sure: false, ..function });
+        }
+        self.tainted = self.tainted.or(other.tainted);
+        self
+    }
+
     pub fn enter(&mut self, cwd: Option<String>) {
         self.old = std::mem::replace(&mut self.cwd, cwd);
     }
@@ -80,8 +101,8 @@ const QUIET: [&str; 5] = ["", "cat", "true", ":", "less"];
 
 /// Variables that decide which code a command word runs.
 pub(super) fn changes_commands(name: &str) -> bool {
-    const PREFIXES: [&str; 3] = ["LD_", "DYLD_", "BASH_FUNC_"];
-    const NAMES: [&str; 20] = [
+    const PREFIXES: [&str; 4] = ["LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG"];
+    const NAMES: [&str; 34] = [
         "PATH",
         "ENV",
         "BASH_ENV",
@@ -98,7 +119,21 @@ pub(super) fn changes_commands(name: &str) -> bool {
         "GIT_EXTERNAL_DIFF",
         "GIT_PAGER",
         "GIT_EDITOR",
-        "GIT_CONFIG_GLOBAL",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_ASKPASS",
+        "SSH_ASKPASS",
+        "MANPAGER",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "VISUAL",
+        "BROWSER",
+        "FCEDIT",
+        "PERL5LIB",
+        "RUBYLIB",
+        "RSYNC_RSH",
+        "TAR_OPTIONS",
+        "JAVA_TOOL_OPTIONS",
+        "MAKEFLAGS",
         "PAGER",
         "EDITOR",
         "RUSTC_WRAPPER",

@@ -21,6 +21,9 @@ const MAX_WORK: usize = 4 << 20;
 /// Values of a loop variable that are followed one by one.
 const MAX_ROUNDS: usize = 16;
 
+/// Definitions of one function.
+const MAX_BODIES: usize = 8;
+
 /// A walk in progress.
 pub(super) struct Walk<'a> {
     pub emit: Emit<'a>,
@@ -29,6 +32,8 @@ pub(super) struct Walk<'a> {
     /// Bytes of lines and words read so far.
     work: usize,
     next_chain: u16,
+    /// Inside what runs only after something else has succeeded or failed.
+    guarded: bool,
     /// Names of functions being expanded.
     calls: Vec<String>,
     /// Variables declared `local`, by function, with the value they hide.
@@ -50,7 +55,16 @@ impl std::ops::DerefMut for Walk<'_> {
 
 impl<'a> Walk<'a> {
     pub fn new(emit: Emit<'a>) -> Self {
-        Walk { emit, depth: 0, steps: 0, work: 0, next_chain: 0, calls: Vec::new(), locals: Vec::new() }
+        Walk {
+            emit,
+            depth: 0,
+            steps: 0,
+            work: 0,
+            next_chain: 0,
+            guarded: false,
+            calls: Vec::new(),
+            locals: Vec::new(),
+        }
     }
 
     /// Runs `text` as a line of its own; what it prints is returned.
@@ -134,8 +148,9 @@ impl<'a> Walk<'a> {
     }
 
     fn and_or(&mut self, list: &ast::AndOrList, scope: &mut Scope, input: Stream) -> Stream {
-        let (chain, certainty) = (self.chain, self.certainty);
+        let (chain, certainty, guarded) = (self.chain, self.certainty, self.guarded);
         let mut printed = self.pipeline(&list.first, scope, input.clone());
+        self.guarded |= !list.additional.is_empty();
         for next in &list.additional {
             let pipeline = match next {
                 ast::AndOr::And(pipeline) => pipeline,
@@ -147,7 +162,7 @@ impl<'a> Walk<'a> {
             };
             printed = printed.then(self.pipeline(pipeline, scope, input.clone()));
         }
-        (self.emit.chain, self.emit.certainty) = (chain, certainty);
+        (self.emit.chain, self.emit.certainty, self.guarded) = (chain, certainty, guarded);
         printed
     }
 
@@ -186,8 +201,15 @@ impl<'a> Walk<'a> {
                 if silent { Stream::default() } else { out }
             }
             ast::Command::Function(definition) => {
-                let name = definition.fname.value.clone();
-                scope.functions.insert(name, Rc::new(definition.clone()));
+                let function = scope.functions.entry(definition.fname.value.clone()).or_default();
+                function.sure |= self.certainty == Certainty::Certain && !self.guarded;
+                // Met again in a loop's next round, it is the same one.
+                let known = function.bodies.iter().any(|body| format!("{body:?}") == format!("{definition:?}"));
+                match (known, function.bodies.len() < MAX_BODIES) {
+                    (true, _) => {}
+                    (false, true) => function.bodies.push(Rc::new(definition.clone())),
+                    (false, false) => self.opaque("shell", "a function has too many definitions to be followed"),
+                }
                 Stream::default()
             }
             ast::Command::ExtendedTest(test, redirects) => {
@@ -202,12 +224,12 @@ impl<'a> Walk<'a> {
         use ast::CompoundCommand as C;
         match compound {
             C::Arithmetic(arithmetic) => {
-                self.expand_heredoc(&arithmetic.expr.value, scope);
+                self.arithmetic(&arithmetic.expr.value, scope);
                 Stream::default()
             }
             C::ArithmeticForClause(each) => {
                 for part in [&each.initializer, &each.condition, &each.updater].into_iter().flatten() {
-                    self.expand_heredoc(&part.value, scope);
+                    self.arithmetic(&part.value, scope);
                 }
                 self.rounds(&each.body.list, scope, input)
             }
@@ -283,13 +305,14 @@ impl<'a> Walk<'a> {
         let rounds = if values.len() > MAX_ROUNDS { vec![Arg::any_of(&values)] } else { values };
         let mut printed = Stream::default();
         for value in rounds {
+            self.holds(&each.variable_name, &value);
             scope.set(&each.variable_name, Value::One(value));
             printed = printed.then(self.rounds(&each.body.list, scope, input.clone()));
         }
         printed
     }
 
-    /// Operands of `[[ … ]]`: only substitutions in them do something.
+    /// Operands of `[[ … ]]`: only substitutions in them do something, if need be in the subscripts that some hold.
     fn test(&mut self, expr: &ast::ExtendedTestExpr, scope: &mut Scope) {
         use ast::ExtendedTestExpr as T;
         match expr {
@@ -299,11 +322,14 @@ impl<'a> Walk<'a> {
             }
             T::Not(a) | T::Parenthesized(a) => self.test(a, scope),
             T::UnaryTest(_, word) => {
-                self.expand_one(&word.value, scope);
+                let text = self.expand_one(&word.value, scope);
+                self.subscript(&text);
             }
             T::BinaryTest(_, a, b) => {
-                self.expand_one(&a.value, scope);
-                self.expand_one(&b.value, scope);
+                for word in [a, b] {
+                    let text = self.expand_one(&word.value, scope);
+                    self.subscript(&text);
+                }
             }
         }
     }
@@ -399,15 +425,25 @@ impl<'a> Walk<'a> {
             }
         };
         let value = match &assignment.value {
-            ast::AssignmentValue::Scalar(word) => Value::One(self.expand_one(&word.value, scope)),
+            ast::AssignmentValue::Scalar(word) => {
+                let value = self.expand_one(&word.value, scope);
+                self.holds(&name, &value);
+                Value::One(value)
+            }
             ast::AssignmentValue::Array(items) => {
                 let mut all = match (assignment.append, scope.vars.get(&name)) {
                     (true, Some(Value::Many(old))) => old.clone(),
                     (true, Some(Value::One(old))) => vec![old.clone()],
                     (true, Some(Value::Unset) | None) | (false, _) => Vec::new(),
                 };
-                for (_, word) in items {
+                for (key, word) in items {
+                    if let Some(key) = key {
+                        self.expand_one(&key.value, scope);
+                    }
                     all.extend(self.expand(&word.value, scope));
+                }
+                for value in &all {
+                    self.holds(&name, value);
                 }
                 return (name, Value::Many(all));
             }
@@ -416,8 +452,9 @@ impl<'a> Walk<'a> {
             (false, false, value) => (name, value),
             (false, true, Value::One(Arg::Known(more))) => match scope.vars.get(&name) {
                 Some(Value::One(Arg::Known(text))) => {
-                    let joined = format!("{text}{more}");
-                    (name, Value::One(Arg::Known(joined)))
+                    let joined = Arg::Known(format!("{text}{more}"));
+                    self.holds(&name, &joined);
+                    (name, Value::One(joined))
                 }
                 _ => (name, Value::One(Arg::hole())),
             },
@@ -425,11 +462,27 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The variable `name` gets a value that runs something once the variable is computed with or shown as a prompt.
+    pub(super) fn holds(&mut self, name: &str, value: &Arg) {
+        self.subscript(value);
+        let runs = |text: &str| text.contains("$(") || text.contains('`');
+        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4" | "PROMPT_COMMAND") && value.text().is_none_or(runs) {
+            self.opaque("shell", &format!("`{name}` runs commands"));
+        }
+    }
+
     /// Calls a function that the line defined.
-    pub fn call(&mut self, name: &str, args: &[Arg], scope: &mut Scope, input: Stream) -> Option<Stream> {
-        let definition = scope.functions.get(name)?.clone();
+    pub fn call(
+        &mut self,
+        name: &str,
+        definition: &ast::FunctionDefinition,
+        args: &[Arg],
+        scope: &mut Scope,
+        input: Stream,
+    ) -> Stream {
         if self.calls.iter().any(|c| c == name) {
-            return Some(Stream::unknown()); // recursion brings no new commands
+            self.opaque(name, "a function that calls itself is not followed");
+            return Stream::unknown();
         }
         self.calls.push(name.to_owned());
         self.locals.push(Vec::new());
@@ -442,7 +495,7 @@ impl<'a> Walk<'a> {
             scope.restore(&name, value);
         }
         self.calls.pop();
-        Some(if silent { Stream::default() } else { out })
+        if silent { Stream::default() } else { out }
     }
 
     /// Runs `text` on another machine or in a container: what it does, it does there.

@@ -203,12 +203,28 @@ impl Walk<'_> {
                 self.substitute(&text, quoted, scope, fields);
             }
             WordPiece::ArithmeticExpression(expression) => {
-                // A substitution may hide in it; its number matters to nobody.
-                if expression.value.contains(['$', '`']) {
-                    self.expand_heredoc(&expression.value, scope);
-                }
+                self.arithmetic(&expression.value, scope);
                 fields.value(&Arg::component(), true);
             }
+        }
+    }
+
+    /// An arithmetic expression: its number matters to nobody, what runs while it is computed does.
+    pub(super) fn arithmetic(&mut self, expression: &str, scope: &mut Scope) {
+        let text = self.expand_heredoc(expression, scope);
+        self.subscript(&text);
+    }
+
+    /// `text` is, or may become, an expression or the name of an array's element. In a subscript that expansion has
+    /// left in it, the shell runs substitutions when it computes the index.
+    pub(super) fn subscript(&mut self, text: &Arg) {
+        let runs = text.start().match_indices('[').any(|(at, _)| {
+            let (before, after) = text.start().split_at(at);
+            before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+                && (after.contains("$(") || after.contains('`') || after.contains("${"))
+        });
+        if runs {
+            self.opaque("shell", "a subscript in a text runs commands when its number is computed");
         }
     }
 
@@ -268,6 +284,16 @@ impl Walk<'_> {
     }
 
     fn parameter_value(&mut self, expr: &ParameterExpr, scope: &mut Scope) -> Value {
+        // The texts inside run what they hold, whatever they yield: which of them are used depends on the value.
+        self.possibly(|walk| {
+            for text in texts_inside(expr).into_iter().filter(|text| text.contains(['$', '`'])) {
+                walk.expand_heredoc(text, scope);
+            }
+            walk.value_of(expr, scope)
+        })
+    }
+
+    fn value_of(&mut self, expr: &ParameterExpr, scope: &mut Scope) -> Value {
         let hole = || Value::One(Arg::hole());
         match expr {
             ParameterExpr::Parameter { parameter, indirect: false } => self.lookup(parameter, scope),
@@ -332,20 +358,11 @@ impl Walk<'_> {
                 self.opaque("shell", "a value is expanded as a prompt, which can run commands");
                 hole()
             }
-            // The texts inside may run something, whatever they yield.
-            ParameterExpr::UseDefaultValues { default_value: text, .. }
-            | ParameterExpr::AssignDefaultValues { default_value: text, .. }
-            | ParameterExpr::UseAlternativeValue { alternative_value: text, .. } => {
-                self.expand_one(text.as_deref().unwrap_or_default(), scope);
-                hole()
-            }
-            ParameterExpr::Substring { offset, length, .. } => {
-                for part in [Some(offset), length.as_ref()].into_iter().flatten() {
-                    self.expand_heredoc(&part.value, scope);
-                }
-                hole()
-            }
-            ParameterExpr::Parameter { .. }
+            ParameterExpr::UseDefaultValues { .. }
+            | ParameterExpr::AssignDefaultValues { .. }
+            | ParameterExpr::UseAlternativeValue { .. }
+            | ParameterExpr::Substring { .. }
+            | ParameterExpr::Parameter { .. }
             | ParameterExpr::IndicateErrorIfNullOrUnset { .. }
             | ParameterExpr::RemoveSmallestSuffixPattern { .. }
             | ParameterExpr::RemoveLargestSuffixPattern { .. }
@@ -480,6 +497,46 @@ impl Cut {
         }
         text
     }
+}
+
+/// All texts in a parameter's expansion that the shell expands in turn (in a pair of quotes, single ones in them are
+/// plain text, so they hide nothing).
+fn texts_inside(expr: &ParameterExpr) -> Vec<&str> {
+    use ParameterExpr as E;
+    fn index(parameter: &Parameter) -> Option<&str> {
+        match parameter {
+            Parameter::NamedWithIndex { index, .. } => Some(index.as_str()),
+            Parameter::Positional(_)
+            | Parameter::Special(_)
+            | Parameter::Named(_)
+            | Parameter::NamedWithAllIndices { .. } => None,
+        }
+    }
+    let (parameter, one, two) = match expr {
+        E::Parameter { parameter, .. } | E::ParameterLength { parameter, .. } | E::Transform { parameter, .. } => {
+            (parameter, None, None)
+        }
+        E::UseDefaultValues { parameter, default_value: text, .. }
+        | E::AssignDefaultValues { parameter, default_value: text, .. }
+        | E::IndicateErrorIfNullOrUnset { parameter, error_message: text, .. }
+        | E::UseAlternativeValue { parameter, alternative_value: text, .. }
+        | E::RemoveSmallestSuffixPattern { parameter, pattern: text, .. }
+        | E::RemoveLargestSuffixPattern { parameter, pattern: text, .. }
+        | E::RemoveSmallestPrefixPattern { parameter, pattern: text, .. }
+        | E::RemoveLargestPrefixPattern { parameter, pattern: text, .. }
+        | E::UppercaseFirstChar { parameter, pattern: text, .. }
+        | E::UppercasePattern { parameter, pattern: text, .. }
+        | E::LowercaseFirstChar { parameter, pattern: text, .. }
+        | E::LowercasePattern { parameter, pattern: text, .. } => (parameter, text.as_deref(), None),
+        E::Substring { parameter, offset, length, .. } => {
+            (parameter, Some(offset.value.as_str()), length.as_ref().map(|length| length.value.as_str()))
+        }
+        E::ReplaceSubstring { parameter, pattern, replacement, .. } => {
+            (parameter, Some(pattern.as_str()), replacement.as_deref())
+        }
+        E::VariableNames { .. } | E::MemberKeys { .. } => return Vec::new(),
+    };
+    [index(parameter), one, two].into_iter().flatten().collect()
 }
 
 fn is_all_args(pieces: &[WordPieceWithSource]) -> bool {
