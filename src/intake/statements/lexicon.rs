@@ -94,6 +94,9 @@ pub(crate) struct Act {
     pub on: Option<String>,
     /// Counts only where the object or the demand leaves no doubt.
     pub strict: bool,
+    /// An order of it is one to push: the only acts that publish a branch.
+    pub pushes: bool,
+    pub force: bool,
     /// Why no rule can be made of it.
     pub unclear: Option<String>,
 }
