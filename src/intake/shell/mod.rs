@@ -31,6 +31,11 @@ use scope::Scope;
 use std::thread;
 use walk::Walk;
 
+/// A program that the table of tools describes.
+pub(super) fn knows(program: &str) -> bool {
+    table::TOOLS.get(program).is_some()
+}
+
 /// Stack for a line that nests deeply; only what is used of it costs memory.
 const DEEP_STACK: usize = 256 << 20;
 

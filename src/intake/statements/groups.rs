@@ -22,6 +22,8 @@ pub(crate) struct Reach {
     pub guard: Vec<Cond>,
     /// Words that were left out because they only narrow what is known.
     pub dropped: Option<String>,
+    /// The acts are only some of those that change the place: to forbid it would forbid the others.
+    pub shared: bool,
 }
 
 #[derive(Default)]
@@ -193,6 +195,7 @@ impl Group {
         if verbs.iter().any(|v| v == "write") {
             verbs.retain(|v| !matches!(v.as_str(), "create" | "modify" | "overwrite" | "delete" | "move"));
         }
+        let shared = wider.is_some();
         let mut dropped = wider;
         let mut unknown = None;
         for list in &self.lists {
@@ -213,7 +216,7 @@ impl Group {
         if self.outside {
             guard = Cond::all(guard).map(Cond::not).into_iter().collect();
         }
-        Ok(Reach { verbs, guard, dropped })
+        Ok(Reach { verbs, guard, dropped, shared })
     }
 
     /// The condition of one list, `None` where it restricts nothing, the words where they name nothing.

@@ -2,7 +2,8 @@
 //! items mean together is in `units` and `read`.
 
 use super::{
-    lexicon::{Cue, Form, Lexicon, Meaning},
+    super::shell,
+    lexicon::{Before, Cue, Form, Lexicon, Meaning},
     limits::number_word,
     names::{branch, from_name, headed, is_name},
     text::{Sort, Token},
@@ -183,7 +184,14 @@ impl<'a> Reader<'a> {
             return end;
         }
         let found = self.lexicon.longest(&|i| self.word(at + i), 0, |_| true);
+        let found = self.banned_stop(at).or(found);
+        let found = found.filter(|(meaning, taken)| self.is_followed(*meaning, at + taken));
         let found = found.map(|(meaning, taken)| (self.as_thing(at, meaning, taken), taken));
+        if let Some((Meaning::Thing(n), taken)) = found
+            && self.is_some_of_them(at, n, taken)
+        {
+            return self.push(Item::Object(Object::Unknown(format!("the {}", token.text))), at, at + taken);
+        }
         if let Some((Meaning::Act(..), taken)) = found
             && let Some(object) = self.as_named(at, taken)
         {
@@ -199,6 +207,7 @@ impl<'a> Reader<'a> {
         }
         let branch_here = self.lexicon.branches.contains(&token.norm) && self.names_a_branch(at);
         let item = match token.norm.as_str() {
+            _ if self.is_used(at) => Item::Object(Object::Program(token.text.clone())),
             _ if branch_here => Item::Object(branch(&token.text)),
             word if self.lexicon.is("joins", word) => Item::Join,
             word if self.lexicon.is("buts", word) => Item::But,
@@ -217,7 +226,9 @@ impl<'a> Reader<'a> {
     /// `delete mails` deletes a thing, it does not also mail.
     fn as_thing(&self, at: usize, meaning: Meaning, taken: usize) -> Meaning {
         let Meaning::Act(_, form) = meaning else { return meaning };
-        let noun = form == Form::Third || form == Form::Base && (self.has_article(at) || self.follows_act());
+        let noun = matches!(form, Form::Third | Form::Noun) && self.is_suffering(at + taken)
+            || form == Form::Third && !self.word(at).is_some_and(|w| self.lexicon.style.contains(w))
+            || form == Form::Base && (self.has_article(at) || self.follows_act());
         let thing = self.lexicon.longest(&|i| self.word(at + i), 0, |m| matches!(m, Meaning::Thing(_)));
         match thing {
             Some((thing, same)) if noun && same == taken => thing,
@@ -232,13 +243,81 @@ impl<'a> Reader<'a> {
         let Some((Meaning::Act(_, form), _)) = self.lexicon.longest(&|i| self.word(at + i), 0, |_| true) else {
             return None;
         };
-        let nominal = form == Form::Noun || matches!(form, Form::Base | Form::Third) && self.has_article(at);
+        let suffers = self.is_suffering(at + taken);
+        let nominal = form == Form::Noun
+            || matches!(form, Form::Base | Form::Third) && self.has_article(at)
+            || form == Form::Third && suffers;
         let last = self.items.iter().rev().find(|p| p.item != Item::Filler).map(|p| &p.item);
-        let inside = matches!(last, Some(Item::Act { .. } | Item::Preposition | Item::To));
+        let inside = suffers || matches!(last, Some(Item::Act { .. } | Item::Preposition | Item::To));
         if nominal && words.iter().all(|t| self.lexicon.style.contains(&t.norm)) {
             return Some(Object::Style);
         }
-        (nominal && inside).then_some(Object::Unknown(text))
+        let thing = self.lexicon.longest(&|i| self.word(at + i), 0, |m| matches!(m, Meaning::Thing(_)));
+        match thing {
+            Some((Meaning::Thing(n), same)) if nominal && inside && same == taken => Some(self.thing(n)),
+            _ => (nominal && inside).then_some(Object::Unknown(text)),
+        }
+    }
+
+    /// `never stop the server` forbids to stop it. With a gerund behind it `stop` is the ban itself.
+    fn banned_stop(&self, at: usize) -> Option<(Meaning, usize)> {
+        self.items.last().filter(|p| p.is_cue(Cue::Ban))?;
+        let act = |at: usize| self.lexicon.longest(&|i| self.word(at + i), 0, |m| matches!(m, Meaning::Act(..)));
+        let next_acts = |taken: usize| matches!(act(at + taken), Some((Meaning::Act(_, Form::Gerund), _)));
+        let stops =
+            matches!(self.lexicon.longest(&|i| self.word(at + i), 0, |_| true), Some((Meaning::Cue(Cue::Ban), 1)));
+        act(at).filter(|(_, taken)| stops && !next_acts(*taken))
+    }
+
+    /// What an act asks to stand behind it does.
+    fn is_followed(&self, meaning: Meaning, at: usize) -> bool {
+        let Meaning::Act(act, _) = meaning else { return true };
+        match self.lexicon.acts.get(act).and_then(|a| a.before) {
+            Some(Before::Program) => self.is_program(at),
+            Some(Before::Name) => self.token(at).is_some_and(|t| t.sort == Sort::Name),
+            None => true,
+        }
+    }
+
+    /// A known program, and no noun behind it that it could describe.
+    fn is_program(&self, at: usize) -> bool {
+        let plain = self.token(at + 1).is_none_or(|next| next.sort != Sort::Word || self.lexicon.knows(&next.norm));
+        plain && self.word(at).is_some_and(shell::knows)
+    }
+
+    /// The program that an act of using wants.
+    fn is_used(&self, at: usize) -> bool {
+        let Some(Item::Act { act, .. }) = self.items.last().map(|p| &p.item) else { return false };
+        let uses = self.lexicon.acts.get(*act).is_some_and(|a| a.before == Some(Before::Program));
+        uses && self.is_program(at)
+    }
+
+    /// `the files` are some that were spoken of, unless it is said where they are.
+    fn is_some_of_them(&self, at: usize, thing: usize, taken: usize) -> bool {
+        let any = self.thing(thing) == Object::Any && self.word(at).is_some_and(|w| self.lexicon.is("unnamed", w));
+        let the =
+            at.checked_sub(1).and_then(|i| self.word(i)).is_some_and(|w| matches!(w, "the" | "these" | "those"));
+        let told = self.token(at + taken).is_some_and(|t| t.sort != Sort::Word || self.lexicon.is("inside", &t.norm));
+        any && the && !told
+    }
+
+    /// What goes on at `at` forbids that something be done to what stands before.
+    fn is_suffering(&self, at: usize) -> bool {
+        let cue = |at: usize| match self.lexicon.longest(&|i| self.word(at + i), 0, |_| true) {
+            Some((Meaning::Cue(cue), taken)) => Some((cue, at + taken)),
+            _ => None,
+        };
+        let be = |at: usize| self.word(at).is_some_and(|w| self.lexicon.is("be", w));
+        let done = |at: usize| {
+            let found = self.lexicon.longest(&|i| self.word(at + i), 0, |_| true);
+            matches!(found, Some((Meaning::Act(_, Form::Past), _)))
+        };
+        let behind = |at: usize| match cue(at) {
+            Some((Cue::OffLimits, _)) => true,
+            Some((Cue::Ban, end)) => be(end) && done(end + 1) || be(end - 1) && done(end),
+            _ => false,
+        };
+        behind(at) || be(at) && behind(at + 1)
     }
 
     fn has_article(&self, at: usize) -> bool {

@@ -94,8 +94,20 @@ pub(crate) struct Act {
     pub on: Option<String>,
     /// Counts only where the object or the demand leaves no doubt.
     pub strict: bool,
+    /// What must follow, where the words alone do not make it an act.
+    pub before: Option<Before>,
+    /// An order of it is one to push: the only acts that publish a branch.
+    pub pushes: bool,
+    pub force: bool,
     /// Why no rule can be made of it.
     pub unclear: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Before {
+    Program,
+    Name,
 }
 
 /// Something acts are done to.

@@ -26,9 +26,9 @@ mod units;
 mod tests;
 
 pub(crate) use groups::{Group, groups};
-pub(crate) use items::{Item, Object, items};
+pub(crate) use items::{Item, Object, Placed, items};
 pub use lexicon::Lexicon;
-pub(crate) use lexicon::{Cue, Form, Intent};
+pub(crate) use lexicon::{Act, Cue, Form, Intent, Meaning};
 pub(crate) use names::from_name;
 pub(crate) use referents::below;
 pub(crate) use text::{Sentence, Sort, Token};
@@ -36,7 +36,6 @@ pub(crate) use units::{Unit, is_demand, units};
 
 use crate::domain::{Constraint, Scope, Span, Statement, Turn};
 use groups::groups_of_any_form;
-use items::Placed;
 use read::{Draft, Reader};
 
 /// What a person's turn says about what is allowed. `pasted` are the spans of `text` that were not typed: what is

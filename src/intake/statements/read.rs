@@ -146,7 +146,20 @@ impl Reader<'_> {
         {
             return self.approve_all(unit);
         }
+        if out.is_empty() && self.is_for_you(unit) {
+            let why = "what this forbids cannot be told from what is done (say which action, on what)";
+            return vec![Draft::new(StatementKind::Prohibition, Op::Add, Err(why.into()), 0.6)];
+        }
         out
+    }
+
+    /// `you must not …`: said to the one who acts, and no matter of style. What cannot be read must not get lost.
+    fn is_for_you(&self, unit: &Unit) -> bool {
+        let Some(ban) = unit.core.iter().find(|p| p.is_cue(Cue::Ban)) else { return false };
+        let here = ban.from.saturating_sub(1)..ban.to;
+        let you = self.tokens.get(here).is_some_and(|all| all.iter().any(|t| t.norm == "you"));
+        let style = |p: &Placed| matches!(p.item, Item::Object(Object::Style)) || p.is_cue(Cue::Idle);
+        you && !unit.core.iter().any(style) && unit.core.last().is_some_and(|last| last.to > ban.to)
     }
 
     /// One forbidden group, under what hangs on the demand.
@@ -207,7 +220,9 @@ impl Reader<'_> {
         let excepted = self.excepted(unit, &mut reach);
         let hedged = unit.all().any(|p| p.is_cue(Cue::Hedge));
         let mut drafts: Vec<Draft> = match demand {
-            Demand::Forbid if !hedged => forbid_rules(&reach).into_iter().map(|(g, t)| draft(kind, g, t)).collect(),
+            Demand::Forbid if !hedged && !reach.shared => {
+                forbid_rules(&reach).into_iter().map(|(g, t)| draft(kind, g, t)).collect()
+            }
             Demand::Forbid | Demand::Approve => vec![draft(kind, effects(&reach), Then::Approval)],
         };
         for draft in &mut drafts {
@@ -215,7 +230,8 @@ impl Reader<'_> {
                 draft.note = Some(why.clone());
                 draft.confidence = 0.7;
             } else if let Some(words) = &reach.dropped {
-                draft.note = Some(format!("taken wider than said: `{words}` cannot be checked"));
+                let asks = if reach.shared { ": asks instead" } else { "" };
+                draft.note = Some(format!("taken wider than said: `{words}` cannot be checked{asks}"));
                 draft.confidence = 0.7;
             } else if hedged {
                 draft.note = Some("said with a hedge: asks instead of forbidding".to_owned());
