@@ -18,6 +18,8 @@ pub(super) enum Role {
     Write,
     Modify,
     Delete,
+    /// Gone from its place, kept elsewhere.
+    Move,
     MakeDirectory,
     /// Copied or moved to the destination, which is the last operand or an option's value.
     CopySource,
@@ -109,6 +111,7 @@ pub(super) enum Special {
     GitBranch,
     GitStash,
     GitRemove,
+    GitRefs,
     Applet,
 }
 
@@ -155,7 +158,7 @@ pub(super) struct Tool {
     pub last: Option<Role>,
     /// Operands always mean whole trees.
     pub tree: bool,
-    /// The operand where none is given.
+    /// The operand where none is given; `*` for any.
     pub implied: Option<String>,
     pub effects: Vec<Fixed>,
     pub output: Output,
@@ -262,6 +265,7 @@ impl Role {
             "write" => Role::Write,
             "modify" => Role::Modify,
             "delete" => Role::Delete,
+            "move" => Role::Move,
             "make-directory" => Role::MakeDirectory,
             "copy-source" => Role::CopySource,
             "move-source" => Role::MoveSource,
