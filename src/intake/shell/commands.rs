@@ -353,6 +353,12 @@ impl Walk<'_> {
             | Role::MoveSource
             | Role::Command => {}
             Role::Read | Role::ExpressionFile => self.act(Verb::Read, arg, tree, scope),
+            Role::OperandsFrom => {
+                self.act(Verb::Read, arg, false, scope);
+                if let Some(role) = call.tool.operands.filter(|role| *role != Role::OperandsFrom) {
+                    self.apply(call, role, &Arg::hole(), sorted, scope, input);
+                }
+            }
             Role::List => self.act(Verb::List, arg, tree, scope),
             Role::Touch => self.write(Verb::Modify, arg, scope),
             Role::Write => self.write(Verb::Overwrite, arg, scope),

@@ -11,6 +11,8 @@ pub(super) enum Role {
     /// Nothing: a pattern, a number, a format.
     Text,
     Read,
+    /// A file that names more operands.
+    OperandsFrom,
     List,
     /// Created when missing, else only its time stamp or tail changes.
     Touch,
@@ -260,6 +262,7 @@ impl Role {
         Some(match text {
             "text" => Role::Text,
             "read" => Role::Read,
+            "operands-from" => Role::OperandsFrom,
             "list" => Role::List,
             "touch" => Role::Touch,
             "write" => Role::Write,
