@@ -245,7 +245,8 @@ impl Walk<'_> {
         }
         let before = self.reads();
         self.option_values(call, sorted, scope, &input);
-        let implied: Vec<Arg> = tool.implied.iter().map(|name| Arg::known(name)).collect();
+        let implied: Vec<Arg> =
+            tool.implied.iter().map(|name| if name == "*" { Arg::component() } else { Arg::known(name) }).collect();
         let operands = if sorted.operands.is_empty() { &implied } else { &sorted.operands };
         if tool.leading && tool.operands == Some(Role::Command) {
             return self.wrapped(call, operands, scope, input);
@@ -352,10 +353,17 @@ impl Walk<'_> {
             | Role::MoveSource
             | Role::Command => {}
             Role::Read | Role::ExpressionFile => self.act(Verb::Read, arg, tree, scope),
+            Role::OperandsFrom => {
+                self.act(Verb::Read, arg, false, scope);
+                if let Some(role) = call.tool.operands.filter(|role| *role != Role::OperandsFrom) {
+                    self.apply(call, role, &Arg::hole(), sorted, scope, input);
+                }
+            }
             Role::List => self.act(Verb::List, arg, tree, scope),
             Role::Touch => self.write(Verb::Modify, arg, scope),
             Role::Write => self.write(Verb::Overwrite, arg, scope),
             Role::Modify => self.act(Verb::Modify, arg, tree, scope),
+            Role::Move => self.act(Verb::Move, arg, tree, scope),
             Role::Delete => self.act(Verb::Delete, arg, tree, scope),
             Role::MakeDirectory => self.make_directory(arg, scope),
             Role::Script => match arg.text() {
@@ -451,7 +459,18 @@ impl Walk<'_> {
             Special::Sed => return self.sed(call, scope),
             Special::Awk => return self.awk(call, scope),
             Special::Dd => self.dd(call.args, scope),
-            Special::Cat => return builtins::pass_through(call, input),
+            Special::Cat => {
+                // Pagers take commands of their own: `less +'!line'`.
+                let runs = |start: &str| {
+                    start
+                        .strip_prefix('+')
+                        .is_some_and(|c| !matches!(c, "F" | "G") && !c.bytes().all(|b| b.is_ascii_digit()))
+                };
+                if call.args.iter().any(|arg| runs(arg.start())) {
+                    self.opaque_program(call.name, None, "an argument is a command to the pager");
+                }
+                return builtins::pass_through(call, input);
+            }
             Special::Base64 => return builtins::decode(call, input),
             Special::PathPart => return builtins::path_part(call),
             Special::Mktemp => builtins::mktemp(call.args),
@@ -474,7 +493,8 @@ impl Walk<'_> {
             | Special::GitClean
             | Special::GitBranch
             | Special::GitStash
-            | Special::GitRemove => return self.git(special, call, scope),
+            | Special::GitRemove
+            | Special::GitRefs => return self.git(special, call, scope),
         })
     }
 

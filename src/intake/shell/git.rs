@@ -10,7 +10,7 @@ use super::{
     words::Arg,
 };
 use crate::{
-    domain::{Effect, Kind, Resource, Verb},
+    domain::{Effect, Kind, Resource, Reversibility, Verb},
     intake::paths::{WorkTree, overlap},
 };
 
@@ -83,12 +83,13 @@ impl Walk<'_> {
         match special {
             Special::GitPush => self.push_branches(&sorted, scope),
             Special::GitClone => self.clone_repository(call, &sorted, scope),
-            Special::GitCheckout => self.checkout(call.args, &sorted, scope),
+            Special::GitCheckout => self.checkout(call, &sorted, scope),
             Special::GitRestore => self.restore(&sorted, scope),
             Special::GitReset => self.reset(&sorted, scope),
             Special::GitClean => self.clean(&sorted, scope),
             Special::GitBranch => self.branch(call, &sorted, scope),
             Special::GitStash => self.stash(&sorted, scope),
+            Special::GitRefs => self.refs(call, &sorted, scope),
             Special::GitRemove => {
                 let index_only = sorted.flag("--cached");
                 for arg in sorted.operands.iter().filter(|_| !index_only) {
@@ -207,11 +208,14 @@ impl Walk<'_> {
     }
 
     /// `checkout` is two commands: switching branches, which git refuses when it would lose work, and restoring paths.
-    fn checkout(&mut self, args: &[Arg], sorted: &Sorted<'_>, scope: &Scope) {
+    fn checkout(&mut self, call: &Call<'_>, sorted: &Sorted<'_>, scope: &Scope) {
         self.dot_git(scope);
-        let dashes = args.iter().position(|a| a.text() == Some("--"));
+        if let Some(name) = sorted.value("-B") {
+            self.reference(Verb::Overwrite, name, true, call);
+        }
+        let dashes = call.args.iter().position(|a| a.text() == Some("--"));
         let paths: Vec<Arg> = match dashes {
-            Some(at) => args.get(at + 1..).unwrap_or_default().to_vec(),
+            Some(at) => call.args.get(at + 1..).unwrap_or_default().to_vec(),
             None if ["-b", "-B", "--orphan", "--detach", "--track"]
                 .iter()
                 .any(|f| sorted.flag(f) || sorted.value(f).is_some()) =>
@@ -306,22 +310,78 @@ impl Walk<'_> {
     }
 
     fn branch(&mut self, call: &Call<'_>, sorted: &Sorted<'_>, scope: &Scope) {
-        let deletes = ["-D", "-d", "--delete"].iter().any(|f| sorted.flag(f));
-        let forced = sorted.flag("-D") || sorted.has(Flag::Force);
-        for arg in sorted.operands.iter().filter(|_| deletes) {
-            let branch = arg.text().map_or(Resource::any(Kind::Branch), |b| Resource::named(Kind::Branch, b));
-            let mut effect = Effect::new(Verb::Delete, branch);
-            if !forced {
-                // `-d` only takes what is merged elsewhere.
-                effect.reversibility = crate::domain::Reversibility::Reversible;
+        let has = |flags: &[&str]| flags.iter().any(|f| sorted.flag(f));
+        let forced = has(&["-D", "-M", "-C"]) || sorted.has(Flag::Force);
+        match sorted.operands.as_slice() {
+            [] => return self.act(Verb::Read, &Arg::known(".git"), true, scope),
+            names if has(&["-D", "-d"]) => {
+                for name in names {
+                    // `-d` only takes what is merged elsewhere.
+                    self.reference(Verb::Delete, name, forced, call);
+                }
             }
-            self.push(effect.with("what", call.name));
+            [rest @ .., new] if has(&["-m", "-M", "-c", "-C"]) => {
+                if has(&["-m", "-M"]) {
+                    self.reference(Verb::Move, rest.first().unwrap_or(&Arg::hole()), forced, call);
+                }
+                if forced {
+                    self.reference(Verb::Overwrite, new, true, call);
+                }
+            }
+            [name, ..] if forced => self.reference(Verb::Overwrite, name, true, call),
+            _ => {}
         }
-        if deletes || !sorted.operands.is_empty() {
-            self.dot_git(scope);
-        } else {
-            self.act(Verb::Read, &Arg::known(".git"), true, scope);
+        self.dot_git(scope);
+    }
+
+    /// A name for a commit goes or leads elsewhere; where it led, nothing may lead any more.
+    fn reference(&mut self, verb: Verb, name: &Arg, forced: bool, call: &Call<'_>) {
+        let text = name.text().map(|name| name.strip_prefix("refs/heads/").unwrap_or(name));
+        let branch = text.map_or(Resource::any(Kind::Branch), |b| Resource::named(Kind::Branch, b));
+        let mut effect = for_good(Effect::new(verb, branch).with("what", call.name));
+        if !forced {
+            effect.reversibility = Reversibility::Reversible;
         }
+        self.push(effect);
+    }
+
+    /// Tags, notes, replacements, symbolic names, and what throws away commits that nothing leads to.
+    fn refs(&mut self, call: &Call<'_>, sorted: &Sorted<'_>, scope: &Scope) {
+        let deletes = sorted.flag("-d");
+        let forced = sorted.has(Flag::Force);
+        let (deed, rest) = match sorted.operands.split_first() {
+            Some((first, rest)) => (first.text().unwrap_or_default(), rest),
+            None => ("", [].as_slice()),
+        };
+        let any = [Arg::hole()];
+        let (verb, names) = match call.name {
+            "git notes" => match deed {
+                "remove" | "prune" => (Some(Verb::Delete), any.as_slice()),
+                "add" | "copy" if forced => (Some(Verb::Overwrite), any.as_slice()),
+                _ => (None, any.as_slice()),
+            },
+            "git reflog" => match deed {
+                "expire" | "delete" | "drop" => (Some(Verb::Delete), any.as_slice()),
+                _ => return self.act(Verb::Read, &Arg::known(".git"), true, scope),
+            },
+            "git gc" => {
+                let now = call.args.iter().any(|a| a.start().starts_with("--prune"));
+                (now.then_some(Verb::Delete), any.as_slice())
+            }
+            // `-d` without `-a` only drops what is packed twice.
+            "git repack" => ((deletes && sorted.flag("-a")).then_some(Verb::Delete), any.as_slice()),
+            "git symbolic-ref" if !deletes && rest.is_empty() => (None, any.as_slice()),
+            "git symbolic-ref" if !deletes => (Some(Verb::Overwrite), sorted.operands.get(..1).unwrap_or_default()),
+            _ if deletes => (Some(Verb::Delete), sorted.operands.as_slice()),
+            _ if forced => (Some(Verb::Overwrite), sorted.operands.get(..1).unwrap_or_default()),
+            _ => (None, any.as_slice()),
+        };
+        if let Some(verb) = verb {
+            for name in names {
+                self.reference(verb, name, true, call);
+            }
+        }
+        self.dot_git(scope);
     }
 
     fn stash(&mut self, sorted: &Sorted<'_>, scope: &Scope) {

@@ -11,6 +11,8 @@ pub(super) enum Role {
     /// Nothing: a pattern, a number, a format.
     Text,
     Read,
+    /// A file that names more operands.
+    OperandsFrom,
     List,
     /// Created when missing, else only its time stamp or tail changes.
     Touch,
@@ -18,6 +20,8 @@ pub(super) enum Role {
     Write,
     Modify,
     Delete,
+    /// Gone from its place, kept elsewhere.
+    Move,
     MakeDirectory,
     /// Copied or moved to the destination, which is the last operand or an option's value.
     CopySource,
@@ -109,6 +113,7 @@ pub(super) enum Special {
     GitBranch,
     GitStash,
     GitRemove,
+    GitRefs,
     Applet,
 }
 
@@ -155,7 +160,7 @@ pub(super) struct Tool {
     pub last: Option<Role>,
     /// Operands always mean whole trees.
     pub tree: bool,
-    /// The operand where none is given.
+    /// The operand where none is given; `*` for any.
     pub implied: Option<String>,
     pub effects: Vec<Fixed>,
     pub output: Output,
@@ -257,11 +262,13 @@ impl Role {
         Some(match text {
             "text" => Role::Text,
             "read" => Role::Read,
+            "operands-from" => Role::OperandsFrom,
             "list" => Role::List,
             "touch" => Role::Touch,
             "write" => Role::Write,
             "modify" => Role::Modify,
             "delete" => Role::Delete,
+            "move" => Role::Move,
             "make-directory" => Role::MakeDirectory,
             "copy-source" => Role::CopySource,
             "move-source" => Role::MoveSource,
