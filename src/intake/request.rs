@@ -44,7 +44,13 @@ fn order(sentence: &Sentence, unit: &Unit, lexicon: &Lexicon) -> Option<Vec<Plac
     };
     let quiet = |cue: Cue| is_demand(cue) && !matches!(cue, Cue::Permit | Cue::Permitted | Cue::Relax);
     let silent = |cue: Cue| quiet(cue) || matches!(cue, Cue::Idle | Cue::Reported | Cue::Hypothetical);
-    if asks || is_conditional(unit) || unit.core.iter().any(|p| matches!(p.item, Item::Cue(cue) if silent(cue))) {
+    let mut pairs = sentence.tokens.iter().zip(sentence.tokens.iter().skip(1));
+    let aside = pairs.any(|(open, next)| open.sort == Sort::Open && lexicon.is("conditions", &next.norm));
+    if asks
+        || aside
+        || is_conditional(unit)
+        || unit.core.iter().any(|p| matches!(p.item, Item::Cue(cue) if silent(cue)))
+    {
         return None;
     }
     let base = |p: &Placed| matches!(p.item, Item::Act { form: Form::Base, .. });
@@ -273,6 +279,10 @@ mod tests {
             ("Delete a.txt only after the backup ran", Verb::Delete, "a.txt", false),
             ("Delete a.txt once the tests pass", Verb::Delete, "a.txt", false),
             ("Delete a.txt, but only if the tests pass", Verb::Delete, "a.txt", false),
+            ("Delete a.txt (if nobody uses it).", Verb::Delete, "a.txt", false),
+            ("Remind me to delete a.txt.", Verb::Delete, "a.txt", false),
+            ("Explain `rm -rf build`.", Verb::Delete, "build/**", false),
+            ("Run `rm -rf build` if the tests pass.", Verb::Delete, "build/**", false),
             ("Delete a.txt. Only if the tests pass.", Verb::Delete, "a.txt", false),
             ("Delete everything in build/ except build/keep", Verb::Delete, "build/keep", false),
             ("Push main.", Verb::Publish, "branch:main", true),

@@ -248,7 +248,13 @@ impl<'a> Reader<'a> {
             || matches!(form, Form::Base | Form::Third) && self.has_article(at)
             || form == Form::Third && suffers;
         let last = self.items.iter().rev().find(|p| p.item != Item::Filler).map(|p| &p.item);
-        let inside = suffers || matches!(last, Some(Item::Act { .. } | Item::Preposition | Item::To));
+        let led = |cue: Cue| matches!(cue, Cue::Leave | Cue::BanThing | Cue::KeepOut);
+        let inside = suffers
+            || match last {
+                Some(Item::Act { .. } | Item::Preposition | Item::To) => true,
+                Some(Item::Cue(cue)) => led(*cue),
+                _ => false,
+            };
         if nominal && words.iter().all(|t| self.lexicon.style.contains(&t.norm)) {
             return Some(Object::Style);
         }

@@ -159,7 +159,8 @@ impl Reader<'_> {
         let here = ban.from.saturating_sub(1)..ban.to;
         let you = self.tokens.get(here).is_some_and(|all| all.iter().any(|t| t.norm == "you"));
         let style = |p: &Placed| matches!(p.item, Item::Object(Object::Style)) || p.is_cue(Cue::Idle);
-        you && !unit.core.iter().any(style) && unit.core.last().is_some_and(|last| last.to > ban.to)
+        let manners = self.tokens.get(ban.to).is_some_and(|t| self.lexicon.is("manners", &t.norm));
+        you && !manners && !unit.core.iter().any(style) && unit.core.last().is_some_and(|last| last.to > ban.to)
     }
 
     /// One forbidden group, under what hangs on the demand.
