@@ -245,9 +245,7 @@ impl Walk<'_> {
         }
         let before = self.reads();
         self.option_values(call, sorted, scope, &input);
-        let implied: Vec<Arg> =
-            tool.implied.iter().map(|name| if name == "*" { Arg::component() } else { Arg::known(name) }).collect();
-        let operands = if sorted.operands.is_empty() { &implied } else { &sorted.operands };
+        let operands = &with_implied(tool, sorted);
         if tool.leading && tool.operands == Some(Role::Command) {
             return self.wrapped(call, operands, scope, input);
         }
@@ -534,4 +532,19 @@ pub(super) fn attribute(name: &str, value: impl Into<crate::domain::Scalar>) -> 
 pub(super) fn for_good(mut effect: Effect) -> Effect {
     effect.reversibility = Reversibility::Irreversible;
     effect
+}
+
+/// The operands, and where none is left after the leading ones, what the tool takes instead: what its row says, or for
+/// a recursive search the present directory.
+fn with_implied(tool: &Tool, sorted: &Sorted<'_>) -> Vec<Arg> {
+    let leading = if sorted.no_first() { 0 } else { tool.first.len() };
+    let mut operands = sorted.operands.to_vec();
+    let searches = sorted.has(Flag::Tree) && tool.operands == Some(Role::Read);
+    let implied = tool.implied.as_deref().or(searches.then_some("."));
+    if operands.len() <= leading
+        && let Some(name) = implied
+    {
+        operands.push(if name == "*" { Arg::component() } else { Arg::known(name) });
+    }
+    operands
 }
