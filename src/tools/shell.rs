@@ -11,7 +11,7 @@ use crate::domain::{Effect, RawCall, Status};
 use rustix::process::{Pid, Signal};
 use serde::Deserialize;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -203,13 +203,25 @@ impl Running {
     }
 }
 
-/// Ends whatever still carries the marker of a run whose supervisor is gone; says how many there were.
+/// Ends whatever still carries the marker of a run whose supervisor is gone; says how many there were. What was being
+/// started while the others were found is found in the next round.
 fn sweep(run: &str) -> usize {
     let mark = format!("{RUN}={run}");
-    let marked: Vec<Pid> =
-        processes().into_iter().filter(|p| has_variable(p.pid, &mark)).filter_map(|p| Pid::from_raw(p.pid)).collect();
-    for pid in &marked {
-        let _ = rustix::process::kill_process(*pid, Signal::KILL);
+    let mut ended: BTreeSet<i32> = BTreeSet::new();
+    for _ in 0..SWEEPS {
+        let marked: Vec<i32> =
+            processes().into_iter().map(|p| p.pid).filter(|pid| has_variable(*pid, &mark)).collect();
+        if marked.is_empty() {
+            break;
+        }
+        for pid in marked.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        ended.extend(marked);
+        std::thread::yield_now();
     }
-    marked.len()
+    ended.len()
 }
+
+/// Rounds of a sweep; each looks at every process of the machine.
+const SWEEPS: usize = 50;
