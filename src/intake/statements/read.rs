@@ -120,7 +120,7 @@ impl Reader<'_> {
             {
                 group.lists.clone_from(&with.lists);
             }
-            // `x/ is off limits, no reading, no editing`
+            // a ban in its own words, then what it bans, one by one
             let verbless = unit
                 .core
                 .iter()
