@@ -132,10 +132,7 @@ fn an_endpoint_that_refuses_is_named() {
     // port 9 of this machine: discarded, nobody listens
     command.env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1").env("OPENAI_MODEL", "m");
     home.config("config.toml", "[model]\nattempts = 1\n");
-    let output = command.output().expect("weal runs");
-    let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{err}");
-    assert!(err.contains("127.0.0.1:9"), "{err}");
+    fails_with(&Ran::of(command.output().expect("weal runs")), 1, &["127.0.0.1:9"]);
 }
 
 #[test]
@@ -221,9 +218,7 @@ fn the_law_is_closed_to_children() {
     let home = Home::new();
     let mut command = home.weal(&["rules", "add", "Never delete anything under keep/."]);
     command.env("WEAL_CHILD", "1");
-    let output = command.output().expect("weal runs");
-    let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(1) && err.contains("refused inside"), "{err}");
+    fails_with(&Ran::of(command.output().expect("weal runs")), 1, &["refused inside"]);
 }
 
 #[test]

@@ -16,12 +16,7 @@ fn serve(answers: impl IntoIterator<Item = Answer>) -> (tokio::runtime::Runtime,
 fn run(home: &Home, server: &Server, args: &[&str]) -> Ran {
     let mut command = home.weal(args);
     command.env("OPENAI_BASE_URL", &server.url).env("OPENAI_MODEL", "m");
-    let output = command.output().expect("weal runs");
-    Ran {
-        code: output.status.code(),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    Ran::of(command.output().expect("weal runs"))
 }
 
 fn named<'a>(events: &'a [Value], name: &'a str) -> Vec<&'a Value> {
