@@ -1,5 +1,5 @@
 //! A shell line to effects. `parse` reads it, `walk` follows it, `words` expands, `commands` and its neighbours say
-//! what single tools do (by the table in `assets/commands.toml` where a table is enough), `emit` makes effects.
+//! what single tools do (by the tables under `assets/commands/` where a table is enough), `emit` makes effects.
 //! Runs nothing, reads nothing: what it must know of the world it asks for.
 
 mod braces;

@@ -1,5 +1,9 @@
-//! Command-line tools as data: what `assets/commands.toml` may say of a tool, and reading it. Says nothing about
-//! any single tool.
+//! Command-line tools as data: what the tables under `assets/commands/` may say of a tool, and reading them. Says
+//! nothing about any single tool; a tool that no table describes is opaque.
+//!
+//! An operand or an option's value has a role (the words of [`Role`] in kebab case, or `<verb> <kind>`), a flag has
+//! one of the meanings of [`Flag`] (`operands:<role>` changes the operands' role). One key holds every spelling.
+//! `examples` are lines with all effects they must have, in order; a test runs them.
 
 use crate::domain::{Kind, Verb};
 use serde::{Deserialize, Deserializer, de};
@@ -192,19 +196,25 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        let file: File = toml::from_str(text)?;
+    pub fn parse(texts: &[&str]) -> Result<Self, toml::de::Error> {
         let mut tools = Tools::default();
+        for text in texts {
+            tools.add(toml::from_str(text)?)?;
+        }
+        Ok(tools)
+    }
+
+    fn add(&mut self, file: File) -> Result<(), toml::de::Error> {
         for mut tool in file.command {
             for name in std::mem::take(&mut tool.names) {
-                if tools.by_name.insert(name.clone(), tools.tools.len()).is_some() {
+                if self.by_name.insert(name.clone(), self.tools.len()).is_some() {
                     return Err(de::Error::custom(format!("`{name}` is described twice")));
                 }
             }
-            tools.examples.extend(std::mem::take(&mut tool.examples));
-            tools.tools.push(tool);
+            self.examples.extend(std::mem::take(&mut tool.examples));
+            self.tools.push(tool);
         }
-        Ok(tools)
+        Ok(())
     }
 
     pub fn get(&self, name: &str) -> Option<&Tool> {
@@ -212,9 +222,24 @@ impl Tools {
     }
 }
 
-/// The table that ships with weal. Were it broken (a test parses it) every command would be unknown, hence opaque.
-pub(super) static TOOLS: LazyLock<Tools> =
-    LazyLock::new(|| Tools::parse(include_str!("../../../assets/commands.toml")).unwrap_or_default());
+/// The tables that ship with weal.
+pub(super) const SHIPPED: [&str; 12] = [
+    include_str!("../../../assets/commands/archives.toml"),
+    include_str!("../../../assets/commands/containers.toml"),
+    include_str!("../../../assets/commands/databases.toml"),
+    include_str!("../../../assets/commands/git.toml"),
+    include_str!("../../../assets/commands/interpreters.toml"),
+    include_str!("../../../assets/commands/network.toml"),
+    include_str!("../../../assets/commands/packages.toml"),
+    include_str!("../../../assets/commands/reading.toml"),
+    include_str!("../../../assets/commands/shell.toml"),
+    include_str!("../../../assets/commands/system.toml"),
+    include_str!("../../../assets/commands/wrappers.toml"),
+    include_str!("../../../assets/commands/writing.toml"),
+];
+
+/// Were a shipped table broken (a test parses them) every command would be unknown, hence opaque.
+pub(super) static TOOLS: LazyLock<Tools> = LazyLock::new(|| Tools::parse(&SHIPPED).unwrap_or_default());
 
 /// How an option is understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Tables of lines with their effects, and laws over any text at all.
 #![expect(clippy::disallowed_methods, reason = "tests read tables beside the repository and time themselves")]
 
-use super::table::{TOOLS, Tools};
+use super::table::{SHIPPED, TOOLS, Tools};
 use crate::{
     domain::{Action, Certainty, Effect, Facts, Places, RawCall},
     intake::{
@@ -29,8 +29,7 @@ fn effects(line: &str) -> Vec<Effect> {
 
 #[test]
 fn every_tool_is_described_and_its_examples_hold() {
-    let tools =
-        Tools::parse(include_str!("../../../assets/commands.toml")).map_err(|e| e.to_string()).expect("readable");
+    let tools = Tools::parse(&SHIPPED).map_err(|e| e.to_string()).expect("readable");
     assert!(tools.examples.len() > 60);
     let mut wrong = String::new();
     for (line, want) in &TOOLS.examples {
