@@ -2,6 +2,7 @@
 //! know of the world it asks for as queries.
 
 pub mod actions;
+mod files;
 pub mod intents;
 pub mod labels;
 pub mod paths;
