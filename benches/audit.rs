@@ -62,6 +62,7 @@ fn case<'a>(action: &'a Action, variables: &'a BTreeMap<String, weal::domain::Sc
         action,
         requested: &[true],
         intents: &[],
+        offers: &[],
         model_intents: &[],
         variables,
         done: &[],

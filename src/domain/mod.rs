@@ -29,4 +29,4 @@ pub use outcome::{Backup, Done, Outcome, OutputText, Status};
 pub use places::Places;
 pub use resource::{Extent, Kind, Resource};
 pub use risk::{Hazard, LatchCause, LatchState};
-pub use verdict::{Audit, Decision, Demand, Finding, HumanDecision, Plan, PlanKind, PlanStep};
+pub use verdict::{Audit, Decision, Demand, Finding, HumanDecision, Offer, Plan, PlanKind, PlanStep};

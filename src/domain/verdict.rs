@@ -91,6 +91,15 @@ pub struct PlanStep {
     pub rule: RuleId,
 }
 
+/// A step that may help with some effects of an action; whether it does, and is lawful, the audit says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    pub kind: PlanKind,
+    pub call: RawCall,
+    /// Indices of the action's effects.
+    pub eases: Vec<usize>,
+}
+
 /// What would make the action lawful.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -103,6 +112,10 @@ impl Plan {
 
     pub fn preceding(&self) -> impl Iterator<Item = &PlanStep> {
         self.0.iter().filter(|s| s.kind == PlanKind::Precede)
+    }
+
+    pub fn substitutes(&self) -> impl Iterator<Item = &PlanStep> {
+        self.0.iter().filter(|s| s.kind == PlanKind::Substitute)
     }
 }
 

@@ -5,6 +5,7 @@ pub mod actions;
 mod files;
 pub mod intents;
 pub mod labels;
+pub mod offers;
 pub mod paths;
 pub mod request;
 pub mod secrets;

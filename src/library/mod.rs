@@ -93,6 +93,7 @@ fn speaks_of(restriction: &Constraint, effects: Vec<Effect>, places: &Places) ->
         action: &action,
         requested: &requested,
         intents: &[],
+        offers: &[],
         model_intents: &[],
         variables: &BTreeMap::new(),
         done: &[],

@@ -74,6 +74,9 @@ impl<'a> Trial<'a> {
         if matches!(decision, Decision::Allow | Decision::Deny) {
             plan = Plan::default();
         }
+        if matches!(decision, Decision::Ask | Decision::Deny) {
+            self.offer(&findings, decision, &mut plan);
+        }
         let stands = |effect: usize| findings.iter().any(|f| f.effect == effect && f.is_open());
         let lawful = (0..self.case.action.effects.len()).filter(|e| !stands(*e)).collect();
         Audit { decision, plan, lawful, action: self.digest, law: self.law.digest(), findings }

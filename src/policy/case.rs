@@ -1,6 +1,6 @@
 //! What one action is judged by, besides the law: everything the audit may look at, and nothing it could ask for.
 
-use crate::domain::{Action, Done, Grant, LatchState, Moment, Scalar};
+use crate::domain::{Action, Done, Grant, LatchState, Moment, Offer, Scalar};
 use std::collections::BTreeMap;
 
 /// The variable that every law may use without declaring it: `"yes"` while the latch is engaged, else `"no"`.
@@ -12,6 +12,8 @@ pub struct Case<'a> {
     pub action: &'a Action,
     /// For each effect: the present request names it. What is missing counts as not requested.
     pub requested: &'a [bool],
+    /// What could be done first or instead.
+    pub offers: &'a [Offer],
     /// Labels of the present task.
     pub intents: &'a [String],
     /// Labels that a model proposed: they can make a rule speak, never keep it silent.

@@ -75,6 +75,7 @@ fn case(action: &Action) -> Case<'_> {
         action,
         requested: &[],
         intents: &[],
+        offers: &[],
         model_intents: &[],
         variables: &NONE,
         done: &[],

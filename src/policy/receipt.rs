@@ -40,6 +40,9 @@ pub fn receipt(audit: &Audit, action: &Action, cite: &dyn Fn(RuleId) -> Option<C
     for step in audit.plan.preceding() {
         let _ = write!(text, "\nwould meet {}: {} {}", step.rule, step.call.tool, step.call.args);
     }
+    for step in audit.plan.substitutes() {
+        let _ = write!(text, "\ncould be proposed instead: {} {}", step.call.tool, step.call.args);
+    }
     if audit.decision != Decision::Allow {
         text.push_str(&remainder(audit, action));
     }

@@ -12,8 +12,8 @@ use super::{
     pattern::{may_overlap, surely_within},
 };
 use crate::domain::{
-    Certainty, Decision, Demand, Effect, Extent, Finding, Kind, Plan, PlanKind, PlanStep, RawCall, Resource, Scalar,
-    Verb,
+    Action, Audit, Certainty, Decision, Demand, Effect, Extent, Finding, Kind, Plan, PlanKind, PlanStep, RawCall,
+    Resource, Scalar, Verb,
 };
 use serde_json::json;
 
@@ -166,22 +166,53 @@ impl Trial<'_> {
 
     /// Steps that would meet it, and what they leave to decide: `repair` when they may run, else `ask` or `deny`.
     fn plan(&self, rule: &Restriction, before: &Before<'_>) -> Option<(Vec<PlanStep>, Decision)> {
+        let offered = self.case.offers.iter().filter(|o| o.kind == PlanKind::Precede).map(|o| o.call.clone());
+        let helps = |action: &Action| {
+            let same = |e: &Effect| e.resource.name().is_some() && e.resource.name() == before.wanted.name();
+            action.effects.iter().any(|e| e.verb == before.verb && (self.meets(before, e) || same(e)))
+        };
+        step(before.verb, before.wanted).into_iter().chain(offered).find_map(|call| {
+            let (action, audit) = self.tried(&call)?;
+            if !helps(&action) {
+                return None;
+            }
+            let mut steps = audit.plan.0;
+            steps.push(PlanStep { kind: PlanKind::Precede, call, rule: rule.id });
+            Some((steps, audit.decision.max(Decision::Repair)))
+        })
+    }
+
+    /// What a step would do and the verdict on it; nothing where steps have got too deep.
+    fn tried(&self, call: &RawCall) -> Option<(Action, Audit)> {
         if self.depth >= DEEPEST {
             return None;
         }
-        let call = step(before.verb, before.wanted)?;
-        let action = (self.understand)(&call)?;
-        let same = |e: &Effect| e.resource.name().is_some() && e.resource.name() == before.wanted.name();
-        let helps = |e: &Effect| e.verb == before.verb && (self.meets(before, e) || same(e));
-        if !action.effects.iter().any(helps) {
-            return None;
-        }
-        let case = Case { action: &action, requested: &[], ..*self.case };
+        let action = (self.understand)(call)?;
+        let case = Case { action: &action, requested: &[], offers: &[], ..*self.case };
         let trial = Trial { case: &case, digest: action.digest(), depth: self.depth + 1, ..*self };
         let audit = trial.verdict();
-        let mut steps = audit.plan.0;
-        steps.push(PlanStep { kind: PlanKind::Precede, call, rule: rule.id });
-        Some((steps, audit.decision.max(Decision::Repair)))
+        Some((action, audit))
+    }
+
+    /// Offers that help with what stands against the action: something to do before a yes, or something else to
+    /// propose. They change nothing about the verdict.
+    pub(super) fn offer(&self, findings: &[Finding], decision: Decision, plan: &mut Plan) {
+        for offer in self.case.offers {
+            let stands = |f: &&Finding| f.is_open() && offer.eases.contains(&f.effect);
+            let Some(finding) = findings.iter().find(stands) else { continue };
+            if plan.0.iter().any(|known| known.call == offer.call) {
+                continue;
+            }
+            let Some((action, audit)) = self.tried(&offer.call) else { continue };
+            let helps = match offer.kind {
+                PlanKind::Precede => decision == Decision::Ask && audit.decision < Decision::Deny,
+                PlanKind::Substitute => audit.decision < Decision::Deny && audit.decision <= decision,
+            };
+            let opaque = action.effects.iter().any(Effect::is_opaque);
+            if helps && !opaque {
+                plan.0.push(PlanStep { kind: offer.kind, call: offer.call.clone(), rule: finding.rule });
+            }
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::{
     Action, Audit, Constraint, ConstraintState, Decision, Demand, Digest, Event, Hazard, HumanDecision, LatchCause,
     Moment, ProposalId, Proposer, RuleId, Scalar, Status, Turn,
 };
-use crate::intake::intents;
+use crate::intake::{intents, offers};
 use crate::library;
 use crate::policy::{
     Case, audit,
@@ -84,9 +84,11 @@ fn judge(out: &mut Out<'_>, handling: &Handling, desk: Desk<'_>) {
 pub fn audit_of(state: &State, handling: &Handling, action: &Action, requested: &[bool], now: Moment) -> Audit {
     let variables = variables(state, handling);
     let grants: Vec<_> = state.grants.values().cloned().collect();
+    let offers = offers::offers(action);
     let case = Case {
         action,
         requested,
+        offers: &offers,
         intents: &state.intents,
         model_intents: &[],
         variables: &variables,
@@ -155,8 +157,11 @@ fn observe(out: &mut Out<'_>, handling: &Handling, action: &Action, audit: &Audi
 
 fn act_on_verdict(out: &mut Out<'_>, handling: &Handling) {
     let (id, Some(audit)) = (handling.id(), handling.audit()) else { return };
-    let repair_first = matches!(handling.decisions.last(), Some((HumanDecision::RepairFirst, _)))
-        && audit.plan.preceding().next().is_some();
+    // a step that was taken once does not come first again
+    let steps = || handling.repairs.iter().filter_map(|id| out.state.handlings.get(id));
+    let mut new = audit.plan.preceding().filter(|step| !steps().any(|h| h.proposal.call == step.call));
+    let repair_first =
+        matches!(handling.decisions.last(), Some((HumanDecision::RepairFirst, _))) && new.next().is_some();
     match audit.decision {
         Decision::Allow => run(out, handling, audit),
         Decision::Ask if !repair_first => {

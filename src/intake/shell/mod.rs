@@ -13,6 +13,7 @@ mod git;
 mod network;
 mod options;
 mod parse;
+pub(super) mod plain;
 mod programs;
 mod redirect;
 mod scope;

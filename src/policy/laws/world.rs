@@ -46,6 +46,7 @@ impl World {
             action: &self.action,
             requested: &self.requested,
             intents: &self.intents,
+            offers: &[],
             model_intents: &self.model_intents,
             variables: &self.variables,
             done: &self.done,

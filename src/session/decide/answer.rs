@@ -62,7 +62,14 @@ fn asked(out: &mut Out<'_>, handling: &Handling, decision: HumanDecision, approv
             propose(out, out.state.next_proposal(), call, by);
         }
         HumanDecision::RepairFirst if audit.plan.preceding().next().is_none() => {
-            out.ignore("repair_first", "there is no plan that could come first");
+            let Some(step) = audit.plan.substitutes().next() else {
+                return out.ignore("repair_first", "there is no plan that could come first");
+            };
+            let (call, by) = (step.call.clone(), edited_by(&handling.proposal.by));
+            decided(out, id, decision, &approver);
+            let why = "the person took what was offered instead".to_owned();
+            out.event(Event::ActionDropped { proposal: id, why });
+            propose(out, out.state.next_proposal(), call, by);
         }
         HumanDecision::RepairFirst | HumanDecision::AskHuman => decided(out, id, decision, &approver),
     }

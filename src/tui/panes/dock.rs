@@ -37,9 +37,9 @@ pub fn typed_word(handling: &Handling) -> Option<&'static str> {
     }
 }
 
-/// Steps that would come first exist.
+/// There is something that would come first, or could be done instead.
 pub fn can_repair(handling: &Handling) -> bool {
-    handling.audit().is_some_and(|a| a.plan.preceding().next().is_some())
+    handling.audit().is_some_and(|a| !a.plan.is_empty())
 }
 
 /// Title: which of how many, the tool, what makes it grave.
