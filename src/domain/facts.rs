@@ -22,6 +22,8 @@ pub enum Query {
     Text(String),
     /// The state of the git work tree that holds this path.
     Git(String),
+    /// What else is known of a thing outside of files: a scene, a device, a tool.
+    State(String),
 }
 
 impl fmt::Display for Query {
@@ -33,6 +35,7 @@ impl fmt::Display for Query {
             Query::Env(e) => ("env", e),
             Query::Text(t) => ("text", t),
             Query::Git(g) => ("git", g),
+            Query::State(s) => ("state", s),
         };
         write!(f, "{word} {what}")
     }
@@ -50,6 +53,7 @@ impl FromStr for Query {
             "env" => Query::Env(what),
             "text" => Query::Text(what),
             "git" => Query::Git(what),
+            "state" => Query::State(what),
             _ => return Err(super::id::BadId(text.to_owned())),
         })
     }
@@ -129,6 +133,9 @@ pub enum Fact {
         branch: Option<String>,
         #[serde(default)]
         capped: bool,
+    },
+    State {
+        value: super::effect::Scalar,
     },
     /// The world was asked and could not say (no permission, time-out, not looked at).
     Unavailable {

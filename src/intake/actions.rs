@@ -5,6 +5,7 @@ use super::{
     files,
     labels::Labels,
     paths::Ask,
+    services,
     shell::{self, Emit},
 };
 use crate::domain::{Action, Effect, Facts, Kind, Places, Query, RawCall, Resource, Reversibility, Verb};
@@ -42,6 +43,8 @@ fn read(call: &RawCall, facts: &Facts, around: &Surroundings) -> (Action, Vec<Qu
             (Ok(line), cwd) => emit = shell::effects(facts, around, line, &cwd),
             (Err(why), _) => emit.opaque(&call.tool, &why),
         }
+    } else if !call.tool.starts_with("fs_") {
+        services::effects(call, &mut emit);
     } else if let Err(why) = files::effects(call, &mut emit) {
         emit.push(Effect::new(Verb::Unknown, Resource::named(Kind::Tool, &call.tool)).with("why", why));
     }
@@ -136,6 +139,7 @@ mod tests {
                 };
                 Fact::Text { text: text.map(str::to_owned), digest: crate::domain::Digest::of(name.as_bytes()) }
             }
+            Query::State(_) => Fact::Unavailable { why: "nobody knows".into() },
             Query::Git(_) => Fact::Git {
                 root: Some(at.into()),
                 dirty: vec!["dirty.txt".into(), "src/a.rs".into()],

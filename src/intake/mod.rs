@@ -9,5 +9,6 @@ pub mod offers;
 pub mod paths;
 pub mod request;
 pub mod secrets;
+mod services;
 mod shell;
 pub mod statements;

@@ -2,7 +2,7 @@
 //! Every question to the world passes through `Ask`, which remembers what was not yet answered.
 
 use super::actions::Surroundings;
-use crate::domain::{Digest, Fact, Facts, PathKind, Query, Resource};
+use crate::domain::{Digest, Fact, Facts, PathKind, Query, Resource, Scalar};
 use std::collections::BTreeSet;
 
 /// More questions than this about one action go unanswered.
@@ -116,6 +116,13 @@ impl<'a> Ask<'a> {
     }
 
     /// The text of a script and its digest. A descriptor's text would be that of another process.
+    pub fn value(&mut self, query: Query) -> Option<Scalar> {
+        match self.fact(query)? {
+            Fact::State { value } => Some(value.clone()),
+            _ => None,
+        }
+    }
+
     pub fn text(&mut self, absolute: &str) -> (Option<String>, Option<Digest>) {
         if absolute.starts_with("/dev/") || absolute.starts_with("/proc/") {
             return (None, None);

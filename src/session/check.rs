@@ -5,7 +5,7 @@ use super::{Command, Desk, Input, Stage, State, Step, advance, decide};
 use crate::domain::event::Entry;
 use crate::domain::{
     Audit, Decision, Demand, Digest, Effect, Event, Fact, Facts, Finding, Moment, PathKind, Proposal, ProposalId,
-    Proposer, Query, RawCall, Record, RuleId, Seq, SessionId, ToolSpec,
+    Proposer, Query, RawCall, Record, RuleId, Scalar, Seq, SessionId, ToolSpec,
     event::{CoreRule, Opening, Sandbox},
 };
 use serde::{Deserialize, Serialize};
@@ -250,9 +250,26 @@ impl<'a> Told<'a> {
         }
         let told = match query {
             Query::Path(path) => self.path(path),
+            Query::State(name) => self.value(name),
             Query::Glob(_) | Query::Command(_) | Query::Env(_) | Query::Text(_) | Query::Git(_) => None,
         };
         told.unwrap_or_else(|| Fact::Unavailable { why: "not told".to_owned() })
+    }
+
+    /// The value of an entry; of a list, one line for each.
+    fn value(&self, name: &str) -> Option<Fact> {
+        let value = match self.state.get(name)? {
+            Value::Bool(b) => Scalar::Bool(*b),
+            Value::Number(n) => Scalar::Number(n.as_f64()?),
+            Value::String(text) => Scalar::Text(text.clone()),
+            Value::Array(all) => {
+                let lines = all.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));
+                Scalar::Text(lines.collect::<Vec<_>>().join("\n"))
+            }
+            Value::Null | Value::Object(_) => return None,
+        };
+        self.used.borrow_mut().insert(name.to_owned());
+        Some(Fact::State { value })
     }
 
     /// A path that `state` says is a link, or not there.

@@ -9,7 +9,10 @@ use super::{
     walk::Walk,
     words::Arg,
 };
-use crate::domain::{Effect, Extent, Kind, Resource, Reversibility, Verb};
+use crate::{
+    domain::{Effect, Extent, Kind, Resource, Verb},
+    intake::services::web,
+};
 
 /// The host that a URL, an scp-like name or a bare name leads to.
 pub(super) fn host(arg: &Arg) -> Resource {
@@ -77,19 +80,18 @@ impl Walk<'_> {
         sent.extend(self.read_since(before));
         let data = sorted.values.iter().any(|(_, role, _)| matches!(role, Role::SendFile | Role::SendAt));
         let method = method(&sorted, data);
+        let texts =
+            sorted.values.iter().filter(|(_, role, _)| *role == Role::SendAt).filter_map(|(_, _, arg)| arg.text());
+        let body = texts.reduce(|a, b| if a.len() > b.len() { a } else { b }).map(str::to_owned);
         for url in &urls {
             let there = host(url);
             if url.start().starts_with("file:") {
                 self.act(Verb::Read, &url.without("file://".len()), false, scope);
                 continue;
             }
-            let mut effect = Effect::new(Verb::Request, there.clone()).with("method", method.clone());
-            effect.reversibility = match method.as_str() {
-                "GET" | "HEAD" | "OPTIONS" => Reversibility::Reversible,
-                "DELETE" => Reversibility::Irreversible,
-                _ => Reversibility::ExternallyReversible,
-            };
-            self.push(effect);
+            for effect in web::effects(&method, url.start(), there.clone(), body.as_deref()) {
+                self.push(effect);
+            }
             self.sends(&there, &sent);
             if sorted.flag("-O") || call.name == "wget" && sorted.value("-O").is_none() && !sorted.flag("--spider") {
                 self.fetched_file(url, &sorted, scope);

@@ -65,6 +65,7 @@ impl RealWorld {
                 Some(git) if !git.starts_with(&self.workspace) => git::state(&git, &self.absolute(path), &self.caps),
                 _ => unavailable("there is no git to ask"),
             },
+            Query::State(_) => unavailable("no tool that knows such things is at hand"),
         }
     }
 
@@ -176,6 +177,7 @@ fn in_words(fact: &Fact) -> String {
         Fact::Env { value } => format!("{value:?}"),
         Fact::Text { digest, .. } => format!("text {}", digest.short()),
         Fact::Git { dirty, untracked, .. } => format!("{} dirty and {} untracked", dirty.len(), untracked.len()),
+        Fact::State { value } => format!("`{value}`"),
         Fact::Unavailable { why } => format!("unknown ({why})"),
     }
 }
